@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/agent.cc -- see agent.h: the thread, its sleep, and who is woken by what.
+// control/agent/agent.cc -- see agent.h: the thread, its sleep, and what wakes it.
 //
-// Everything in AgentThread below `run()` belongs to the agent's thread. A forked child has no such
-// thread: there the destructor leaves everything as it is.
+// AgentThread's functions declared from `run()` on run on the agent's thread. A forked child has no
+// such thread: there the destructor leaves everything as it is.
 #include "control/agent/agent.h"
 
 #include <poll.h>
@@ -30,10 +30,10 @@
 namespace livebtl::control {
 namespace {
 
-// Control messages name a member by this one to its end, whatever is raised (ADR 0010).
+// Control messages always name a member with this one, even after it is raised (ADR 0010).
 constexpr Incarnation kStarted{1};
 constexpr TimeNs kRelayStarts = 3 * kSecond;
-// Messages in a turn: a member that is flooded moves its engine all the same.
+// Messages per turn: a flooded member still moves its engine.
 constexpr int kMessagesATurn = 256;
 
 class AgentThread final : public Agent {
@@ -72,13 +72,13 @@ class AgentThread final : public Agent {
     MemberFile file;
   };
   std::unique_ptr<Belongings> mine_;
-  std::optional<Search> search_;        // uses what is mine
+  std::optional<Search> search_;        // uses mine_
   std::optional<LateJoin> late_join_;   // likewise; only until it has joined
   std::unique_ptr<Takeover> takeover_;  // null: switched off
-  std::string relay_;                   // this node's, as the card shows it; empty: there is none
-  bool one_node_ = false;     // no relay is needed; what the card shows once it has joined
-  bool left_behind_ = false;  // as the card shows it
-  bool control_due_ = true;   // a message, a report or a deadline of the control plane
+  std::string relay_;                   // this node's, as the card shows it; empty: none
+  bool one_node_ = false;               // no relay is needed; shown on the card once it has joined
+  bool left_behind_ = false;            // as the card shows it
+  bool control_due_ = true;             // a message, a report or a deadline of the control plane
   bool joined_ = false;
   bool alone_here_ = false;
   LogLimit unanswered_;  // a client may ask at any rate
@@ -124,7 +124,7 @@ MemberCard AgentThread::card() const {
 Status AgentThread::join_job() {
   auto router = Router::open(job_, self_.process);
   if (!router) return tl::unexpected(router.error());
-  MemberService service(job_, self_, admin_);  // with its page, before anybody finds the card
+  MemberService service(job_, self_, admin_);  // its page exists before the card can be found
   auto file = MemberFile::publish(job_.directory, card());
   if (!file) return tl::unexpected(file.error());
   mine_.reset(new Belongings{std::move(*router), std::move(service), std::move(*file)});
@@ -158,9 +158,9 @@ Result<MemberEvent> AgentThread::ask_fellows() {
   return learn_standing(job_, self_.process, stop_);
 }
 
-/// A launcher may have spread the job over several nodes. Of spawned processes it does not tell,
-/// but those that are elsewhere know it, and show it to the others when they connect. What has changed of that, or of
-/// what this process is, the card is to show.
+/// The launcher may have spread the job over several nodes. It does not report spawned processes,
+/// but those on other nodes know where they are, and tell their peers on connecting. Updates the
+/// card if that, or what this process is, has changed.
 void AgentThread::see_to_card() {
   Router& router = mine_->router;
   if (job_.relays || alone_here_ || admin_.spans_nodes()) router.need_relay();
@@ -176,7 +176,8 @@ void AgentThread::see_to_card() {
   if (!written) log(LogLevel::kWarn, "agent", "%s", written.error().text.c_str());
 }
 
-/// For a while, so that the first frames to peers on other nodes tell of it. A process starts without it, too.
+/// Waits a while so that first frames to peers on other nodes name the relay; starts without one if
+/// need be.
 void AgentThread::wait_for_relay() {
   const TimeNs deadline = monotonic_now() + kRelayStarts;
   while (mine_->router.needs_relay() && relay_.empty() && !stop_.load()) {
@@ -255,7 +256,8 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
   }
 }
 
-/// sleep_ns < 0: until something happens. Where that are the engine's frames alone, the control plane is left alone.
+/// sleep_ns < 0: until something happens. If only frames of the engine arrive, the control plane is
+/// left alone.
 void AgentThread::sleep(std::int64_t sleep_ns) {
   if (stop_.load()) return;
   const TimeNs finish = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/agent/helper.cc -- see helper.h.
 //
-// Between clone() and execve() the children use this process's memory, each on a stack of its own, while the calling
-// thread waits: they may only make system calls and write to Start. Everything that they need is made before. The calls
-// are bare ones: sanitizers take vfork(), _exit() and what is done to descriptors for the calling thread's own deeds.
+// Between clone() and execve() the children share this process's memory, each on its own stack,
+// while the calling thread waits: they may only make system calls and write to Start. Everything
+// they need is prepared beforehand. The calls are raw: sanitizers would attribute vfork(), _exit()
+// and operations on descriptors to the calling thread.
 #include "control/agent/helper.h"
 
 #include <dlfcn.h>
@@ -34,18 +35,18 @@ struct Start {
   int error = 0;
 };
 
-/// Of a child that nobody waits for by chance: its end sends no signal, and the caller waits until it ends or
-/// runs another program.
+/// For a child that no stray wait() reaps: its end sends no signal, and the caller waits until it
+/// ends or runs another program.
 constexpr int kChild = CLONE_VM | CLONE_VFORK;
 
-/// In the process that becomes the helper.
+/// The process that becomes the helper.
 LIVEBTL_IN_CHILD int become_helper(void* raw) noexcept {
   Start& start = *static_cast<Start*>(raw);
   ::setsid();
   const long null = ::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
   bool redirected = null >= 0;
   for (long fd = 0; redirected && fd <= STDERR_FILENO; ++fd) {
-    // Itself it would leave to be closed.
+    // Its own number: clear FD_CLOEXEC.
     redirected = fd == null ? ::syscall(SYS_fcntl, fd, F_SETFD, 0) == 0
                             : ::syscall(SYS_dup3, null, fd, 0) == fd;
   }
@@ -55,10 +56,10 @@ LIVEBTL_IN_CHILD int become_helper(void* raw) noexcept {
   return 1;
 }
 
-/// In between: its end makes the helper nobody's child.
+/// The process in between: its end orphans the helper.
 LIVEBTL_IN_CHILD int make_orphan(void* raw) noexcept {
   Start& start = *static_cast<Start*>(raw);
-  // The table is this child's own copy. That frees a full one, too.
+  // The table is this child's own copy; this also empties a full one.
   if (::syscall(SYS_close_range, kFirstOfOthers, ~0u, 0u) != 0) {
     const long most = ::sysconf(_SC_OPEN_MAX);
     for (long fd = kFirstOfOthers; fd < most; ++fd) ::syscall(SYS_close, fd);

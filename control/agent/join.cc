@@ -20,10 +20,10 @@ namespace {
 constexpr TimeNs kJoinTimeout = 30 * kSecond;
 constexpr TimeNs kAskAgain = 200 * kMillisecond;
 constexpr int kPollMs = 50;             // how soon `stop` is noticed
-constexpr std::size_t kMoreAtOnce = 2;  // a job that starts is not to be flooded with questions
+constexpr std::size_t kMoreAtOnce = 2;  // must not flood a starting job with questions
 
-/// Asks more and more of the members that are there, until one answers. Connections are kept: on a busy
-/// machine an answer may take longer than we wait before we ask again.
+/// Asks more and more of the members found, until one answers. Connections are kept: on a busy
+/// machine an answer may take longer than we wait before asking again.
 class Questions {
  public:
   explicit Questions(const JobFacts& job) : job_(job), request_(encode(StandingRequest{job.id})) {}
@@ -44,7 +44,7 @@ class Questions {
     }
   }
 
-  /// nullopt: nobody has answered before it is time to ask again.
+  /// nullopt: nobody answered before it was time to ask again.
   std::optional<Standing> answer(const std::atomic<bool>& stop) {
     const TimeNs deadline = monotonic_now() + kAskAgain;
     while (monotonic_now() < deadline && !stop.load()) {
@@ -73,7 +73,7 @@ class Questions {
     ::poll(fds.data(), fds.size(), kPollMs);
   }
 
-  /// nullopt: it is from another process, or that one does not know the standing either.
+  /// nullopt: from another process, or from one that does not know the standing either.
   static std::optional<Standing> standing_in(const Envelope& envelope, ProcessId from) {
     const auto message = decode(envelope.body);
     const auto* standing = message ? std::get_if<Standing>(&*message) : nullptr;
@@ -87,7 +87,7 @@ class Questions {
   std::map<ProcessId, LocalLink> asked_;
 };
 
-/// Errors: kNoMemory (whoever does not find its own file has not seen the others either).
+/// Errors: kNoMemory (a scan that misses our own file has missed the others too).
 Result<std::vector<MemberCard>> joined_members(const JobFacts& job, ProcessId self) {
   std::vector<MemberCard> cards = scan_members(job.directory, ::geteuid()).live;
   const bool seen = std::any_of(cards.begin(), cards.end(), [self](const MemberCard& card) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/join.h -- how a process that starts learns where the job stands, from a member that
+// control/agent/join.h -- how a starting process learns where the job stands, from a member that
 // knows.
 #pragma once
 
@@ -11,9 +11,9 @@
 namespace livebtl::control {
 
 /// Asks the joined members of this node, a few more at each try, until one answers. One answer is
-/// enough: all members stand within one rung, and a coordinator that looked before we could be
-/// found looks again before it goes on. Requires: this process's file is published already. Blocks;
-/// ends early when `stop` is set. Errors: kTimeout (members are there, and none answers),
+/// enough: all members are within one rung of each other, and a coordinator that scanned before we
+/// could be found scans again before it goes on. Requires: this process's file is published.
+/// Blocks; ends early when `stop` is set. Errors: kTimeout (there are members, but none answers),
 /// kNoMemory (no descriptor to look for them), kCancelled.
 Result<MemberEvent> learn_standing(const JobFacts& job, ProcessId self,
                                    const std::atomic<bool>& stop);

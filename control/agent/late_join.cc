@@ -41,8 +41,8 @@ std::optional<MemberEvent> LateJoin::turn(TimeNs now) {
   return std::nullopt;
 }
 
-/// Which relay leads to whom is not known; each refuses what is not on its node. What a relay itself answers comes back
-/// under this process's own name.
+/// We do not know which relay leads to whom; each refuses what is not on its node. A relay's own
+/// answers come back under this process's name.
 void LateJoin::ask() {
   const auto who = encode(MembersRequest{job_.id, 0});
   const auto where = encode(StandingRequest{job_.id});

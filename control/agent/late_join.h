@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/late_join.h -- how a process that was spawned on a node of its own learns where the job stands: by the
-// relays of other nodes, once its engine has met those that spawned it.
+// control/agent/late_join.h -- how a process spawned alone on a node learns where the job stands:
+// through the relays of other nodes, once its engine has met the processes that spawned it.
 //
-// Until then it is joining: it follows nobody, and its engine goes by the routing with which the job began, which its
-// peers may have left. Threads: the agent's alone. docs/adr/0044.
+// Until then it is joining: it follows nobody, and its engine uses the routing with which the job
+// began, which its peers may have left. Threads: the agent's alone. docs/adr/0044.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ class LateJoin {
  public:
   LateJoin(const JobFacts& job, ProcessId self, core::Admin& admin, Router& router, TimeNs now);
 
-  /// Once in each turn of the agent. JoinFrom: somebody has answered; JoinAsFirst: nobody has, for too long. To be
-  /// carried out once, and that is the end of this.
+  /// Once in each turn of the agent. JoinFrom: somebody answered; JoinAsFirst: nobody did in time.
+  /// Carry it out once, and then destroy this object.
   std::optional<MemberEvent> turn(TimeNs now);
-  /// body: hostile. What does not answer a question of this one is passed over.
+  /// body: hostile. Anything but an answer to our own questions is ignored.
   void hear(const Router::Answered& answer);
   TimeNs wake_at() const noexcept;
 

@@ -18,7 +18,7 @@ constexpr std::size_t kWatchersMax = 16;
 constexpr std::uint32_t kWatchLeaseMaxMs = 60'000;
 constexpr std::size_t kMembersPage = 128;
 constexpr TimeNs kLookLasts = 300 * kMillisecond;
-constexpr TimeNs kCountLasts = kSecond;  // it is for people; counting costs as much as an order
+constexpr TimeNs kCountLasts = kSecond;  // for people, and a count costs as much as an order
 
 template <class T, class... Others>
 concept OneOf = (std::is_same_v<T, Others> || ...);
@@ -137,7 +137,7 @@ void MemberService::tell_watchers(std::vector<Reply>& replies, TimeNs now) {
     replies.push_back({watcher.to, WatchEvent{"standing", machine_.standing(now)}});
 }
 
-// A question repeated because its first answer took long is not looked into again.
+// A question repeated because its answer was slow does not cause another look.
 bool MemberService::look_for_holders(const StandingRequest& request, TimeNs now) {
   if (!request.release || (looked_at_ && now - *looked_at_ < kLookLasts)) return false;
   looked_at_ = now;
@@ -152,13 +152,13 @@ void MemberService::count_members(TimeNs now) {
     return parse_process_name(name, kCardFile).has_value();
   };
   const auto names = read_directory(job_.directory);
-  if (!names) return;  // it is as it was
+  if (!names) return;  // keep the count
   const auto locks = std::ranges::count_if(*names, is_card);
   machine_.set_list_size(static_cast<std::uint32_t>(locks));
 }
 
-// Every command asks every member for the relays it knows: were all cards read for that, its cost would grow with
-// the square of the members.
+// Every command asks every member for the relays it knows; if each read all cards for that, the
+// cost would grow with the square of the members.
 Message MemberService::answer(const MembersRequest& request) {
   MembersAnswer page;
   page.job = job_.id;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/member_service.h -- what a member answers: requests in, answers out, by the member's
+// control/agent/member_service.h -- what a member answers: requests in, answers out, via its
 // machine and the engine.
 //
-// No sockets in it. Threads: the agent's alone; the engine is reached through core::Admin.
+// Has no sockets. Threads: the agent's alone; the engine is reached through core::Admin.
 #pragma once
 
 #include <deque>
@@ -39,7 +39,7 @@ class MemberService {
     TimeNs until = 0;
   };
 
-  /// The last of them is what was asked, if anything was.
+  /// The last event is the request, if there is one.
   std::vector<Reply> step(std::deque<MemberEvent> events, const Return* from, TimeNs now);
   void tell_watchers(std::vector<Reply>& replies, TimeNs now);
   std::vector<Reply> dispatch(const Return& from, const Message& message, TimeNs now);
@@ -58,11 +58,11 @@ class MemberService {
   core::Admin& admin_;
   MemberMachine machine_;
   Shown shown_;
-  Return coordinator_;  // the last that asked for a promise or gave an order that was not stale
+  Return coordinator_;  // the last sender of a promise request or order that was not stale
   bool has_coordinator_ = false;
   std::vector<Watcher> watchers_;
   std::optional<TimeNs> counted_at_, looked_at_;
-  std::size_t pages_ = 0;  // of members, that were told
+  std::size_t pages_ = 0;  // member pages sent so far
 };
 
 }  // namespace livebtl::control

@@ -120,7 +120,7 @@ std::optional<Envelope> RelayLink::receive() {
   return answer;
 }
 
-/// A relay that had work is replaced at once; one that could not begin is tried again later.
+/// A relay that was working is replaced at once; one that could not begin is retried later.
 void RelayLink::hang_up(TimeNs now) {
   if (relay_.empty()) retry_pause_ = std::clamp(2 * retry_pause_, kRetryLeast, kRetryMost);
   retry_at_ = now + retry_pause_;

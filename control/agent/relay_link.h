@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/relay_link.h -- a member's one connection to its node's relay; starts the relay where there
-// is none.
+// control/agent/relay_link.h -- a member's single connection to its node's relay; starts a relay if
+// there is none.
 //
-// The relay lives as long as one such connection does. When it ends all of them try to start the next one, and a
-// lock lets one do so. What cannot be done for want of descriptors, processes or the program is said once
-// and tried again. Threads: the agent's alone.
+// The relay lives at least as long as any such connection. When it ends, all members try to start
+// the next one, and a lock lets one do so. A failure for want of descriptors, processes or the
+// program is logged once and retried. Threads: the agent's alone.
 #pragma once
 
 #include <poll.h>
@@ -26,15 +26,15 @@ class RelayLink {
  public:
   RelayLink(const JobFacts& job, ProcessId self) : job_(job), self_(self) {}
 
-  /// Connects, starts a relay, hears what it says: as far as that goes without waiting.
+  /// Connects, starts a relay, hears what it says: as far as possible without waiting.
   void turn(TimeNs now);
   TimeNs wake_at() const noexcept { return link_ ? INT64_MAX : retry_at_; }
 
   /// The relay as route.h writes it; empty: there is none now.
   const std::string& relay() const noexcept { return relay_; }
-  /// What the relay answers to send().
+  /// The relay's answer to a send().
   std::optional<Envelope> receive();
-  /// false: dropped, as LocalLink::send().
+  /// false: dropped; see LocalLink::send().
   bool send(const Envelope& envelope) { return !relay_.empty() && link_->send(envelope); }
 
   void add_poll_fds(std::vector<pollfd>& fds) const {
@@ -55,9 +55,9 @@ class RelayLink {
   JobFacts job_;
   ProcessId self_;
   std::optional<LocalLink> link_;
-  std::optional<ClosedInChild> only_here_;  // after link_: it goes first
+  std::optional<ClosedInChild> only_here_;  // after link_: destroyed first
   std::string relay_;
-  std::uint16_t port_ = 0;  // of the last relay; the next one is to have it, too
+  std::uint16_t port_ = 0;  // of the last relay; the next one should reuse it
   std::deque<Envelope> answers_;
 
   Fd start_lock_;  // held from a start to the relay's first word
@@ -66,7 +66,7 @@ class RelayLink {
   TimeNs start_pause_ = 0;
   TimeNs retry_at_ = 0;
   TimeNs retry_pause_ = 0;
-  std::string said_;  // the last trouble that was told
+  std::string said_;  // the last failure logged
 };
 
 }  // namespace livebtl::control

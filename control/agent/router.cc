@@ -69,7 +69,7 @@ std::optional<Router::Incoming> Router::take(Envelope envelope) {
                   std::move(envelope.body)};
 }
 
-/// Of notes beyond kNotesMax the oldest are dropped: who sends so many is no helper of ours.
+/// Beyond kNotesMax the oldest notes are dropped: whoever sends so many is no helper of ours.
 void Router::take_note(Note note) {
   if (notes_.size() == kNotesMax) notes_.pop_front();
   notes_.push_back(std::move(note));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/router.h -- a member's sockets: takes messages in and answers them, and asks others.
+// control/agent/router.h -- a member's sockets: receives messages and answers them, and asks
+// others.
 //
-// It passes nothing on: other nodes reach this member by their relay and by its own node's. Threads: the
-// agent's alone.
+// It passes nothing on: other nodes reach this member through their relay and its node's. Threads:
+// the agent's alone.
 #pragma once
 
 #include <poll.h>
@@ -23,13 +24,13 @@ namespace livebtl::control {
 
 class Router {
  public:
-  /// Listens on the member's socket in the job's directory. Errors: kSystem, kNoMemory (of
-  /// descriptors).
+  /// Listens on the member's socket in the job's directory. Errors: kSystem, kNoMemory (no
+  /// descriptor).
   static Result<Router> open(const JobFacts& job, ProcessId self);
   Router(Router&&) = default;
   Router& operator=(Router&&) = delete;
 
-  /// From now on this member is connected to its node's relay, and starts one if there is none.
+  /// From now on, keeps a connection to the node's relay, and starts one if there is none.
   void need_relay() {
     if (!relay_link_) relay_link_.emplace(job_, self_);
   }
@@ -47,29 +48,29 @@ class Router {
   std::optional<Incoming> receive();
   void answer(const Return& to, const std::string& body);
 
-  /// What a helper of this member says (relay_talk.h), and that it has gone.
+  /// What a helper of this member says (relay_talk.h), or that it has gone.
   struct Note {
     std::string peer;
     std::optional<std::string> body;  // nullopt: its connection has ended
   };
   std::optional<Note> next_note();
 
-  /// A question of this member's own, for `asked`. Its answer comes by next_answer(), or never.
+  /// This member's own question, for `asked`. Its answer comes by next_answer(), or never.
   void ask(const Route& to, ProcessId asked, const std::string& body);
   struct Answered {
-    ProcessId asked{};  // by this member's own note, which the answer brought back
+    ProcessId asked{};  // from our own tag, which the answer brought back
     std::string body;   // hostile
   };
-  /// receive() has collected it.
+  /// Collected by receive().
   std::optional<Answered> next_answer();
-  /// Closes what was opened for questions alone.
+  /// Closes connections opened only for questions.
   void hang_up() { questions_.close_all(); }
-  /// Has a member of that name a socket on this node?
+  /// Does that process have a socket on this node?
   bool lives_here(ProcessId process) const;
 
-  /// In each turn of the agent: takes connections, closes idle ones, sees to the relay.
+  /// In each turn of the agent: accepts connections, closes idle ones, sees to the relay.
   void turn(TimeNs now);
-  /// When turn() wants to be called for that; INT64_MAX: nothing is open.
+  /// When turn() is due for that; INT64_MAX: nothing is due.
   TimeNs wake_at() const noexcept;
   void add_poll_fds(std::vector<pollfd>& fds) const;
   SpareDescriptors& spares() noexcept { return door_.spares(); }
@@ -96,7 +97,7 @@ class Router {
   Forwarders<LocalLink> questions_{kQuestionsMax};
   std::deque<Answered> answers_;
   std::deque<Note> notes_;
-  std::set<std::string> helpers_;  // peers that have said something as such, until they end
+  std::set<std::string> helpers_;  // peers that sent kFinisherNote, until they end
   bool said_starved_ = false;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kRelaysKnownMax = 1024;
 constexpr std::size_t kRelaysAtOnce = 32;
-constexpr std::uint64_t kRoundsOfRelays = 2;  // the first connects to those that are new
+constexpr std::uint64_t kRoundsOfRelays = 2;  // the first one connects to new relays
 constexpr std::size_t kFellowsAtOnce = 4;
 
 }  // namespace
@@ -37,7 +37,7 @@ void Search::turn(TimeNs now) {
   if (begins || plan_.round_ended()) end_round();
 }
 
-/// To learn of relays takes a look into the job's directory: that is worth while once a round.
+/// Learning of relays means scanning the job's directory, which is worthwhile once a round.
 void Search::end_round() {
   if (std::exchange(elsewhere_, false)) ask_for_relays();
   if (++rounds_ % kRoundsOfRelays == 0) first_relay_ += kRelaysAtOnce;
@@ -57,7 +57,7 @@ void Search::ask(ProcessId process) {
   if (!question) return;
   if (router_.lives_here(process)) return router_.ask({"", process}, process, *question);
   elsewhere_ = true;
-  // If there are more relays than are asked at once, they take turns, from a random one on.
+  // If there are more relays than are asked at once, they take turns, starting at random.
   for (std::size_t i = 0; i < std::min(kRelaysAtOnce, relays_.size()); ++i) {
     const std::string& relay = relays_[(first_relay_ + i) % relays_.size()];
     router_.ask({relay, process}, process, *question);
@@ -71,7 +71,7 @@ std::uint64_t Search::question_for(ProcessId process) {
   return entry->second.number;
 }
 
-/// A relay of another node is known to those members of this one that have met somebody there.
+/// A relay of another node is known to the members of this node that have met somebody there.
 void Search::ask_for_relays() {
   const auto question = encode(MembersRequest{job_.id, kNoMembers});
   std::vector<MemberCard> fellows = scan_members(job_.directory, ::geteuid()).live;
@@ -100,14 +100,14 @@ void Search::hear(const Router::Answered& answer) {
   } else if (const auto* members = std::get_if<MembersAnswer>(&*message)) {
     learn(members->relays);
   } else if (const auto* error = std::get_if<ErrorAnswer>(&*message)) {
-    // The word of a relay counts if the relay has proved that it belongs to the job.
+    // A relay's word counts if it has proved that it belongs to the job.
     const bool ended = error->code == Errc::kPeerLost && job_.secret.present();
     if (ended && questions_.contains(answer.asked)) admin_.proved_dead(answer.asked);
   }
 }
 
-/// The answer is hostile: it counts only for a process that was asked and only for that question, and the
-/// engine takes from it no more than addresses to try.
+/// The answer is hostile: it counts only for a process that was asked, and only for that question;
+/// the engine takes nothing from it but addresses to try.
 void Search::hear(ProcessId asked, const AddressesAnswer& answer) {
   const auto question = questions_.find(asked);
   if (answer.member.process != asked || question == questions_.end()) return;
@@ -118,7 +118,7 @@ void Search::hear(ProcessId asked, const AddressesAnswer& answer) {
 
 void Search::rest() {
   if (!std::exchange(at_work_, false)) return;
-  plan_.hurry();  // the next one that is sought was not asked yet
+  plan_.hurry();  // whoever is sought next was not asked yet
   router_.hang_up();
   relays_.clear();
   questions_.clear();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/search.h -- asks peers that the engine cannot reach where they listen, and tells it.
+// control/agent/search.h -- asks unreachable peers where they listen, and tells the engine.
 //
-// A member of this node is asked over its own socket; any other by way of every relay that is known
-// here, since its node is not known. A process that does not answer is asked
-// again (search_plan.h). Of one that has ended there is proof in its node's directory, which its relay
-// can tell; the engine is told then. Nothing is done, and nothing is kept open, while the engine seeks nobody.
-// Threads: the agent's alone.
+// A member of this node is asked over its own socket; any other through every relay known here,
+// since its node is not known. A process that does not answer is asked again (search_plan.h). If it
+// has ended, its node's directory holds proof, which its relay can report; the engine is then told.
+// While the engine seeks nobody, nothing is done and nothing is kept open. Threads: the agent's
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Search {
   void hear(const Router::Answered& answer);
   /// The engine reported something. A completed order ends the pause.
   void reported();
-  /// When turn() wants to be called next; INT64_MAX: when the engine seeks somebody.
+  /// When turn() is due next; INT64_MAX: once the engine seeks somebody.
   TimeNs wake_at() const noexcept;
 
  private:
@@ -46,19 +46,18 @@ class Search {
   const ProcessId self_;
   core::Admin& admin_;
   Router& router_;
-  /// Repeated under its number until it is answered: the answer to one may come when the pause
-  /// after it is over.
+  /// Repeated under its number until it is answered: an answer may come only after the next pause.
   struct Question {
     std::uint64_t number = 0;
     bool answered = false;
   };
-  std::map<ProcessId, Question> questions_;  // open, to those that are sought
+  std::map<ProcessId, Question> questions_;  // open questions, by peer sought
   SearchPlan plan_;
-  std::pair<std::uint64_t, core::Rung> reached_{};  // operation and rung of the last order that was
+  std::pair<std::uint64_t, core::Rung> reached_{};  // operation and rung of the last reached order
   bool at_work_ = false;
   bool elsewhere_ = false;  // somebody sought in this round is not on this node
   std::vector<std::string> relays_;
-  std::size_t first_relay_ = 0;  // of those that are asked now
+  std::size_t first_relay_ = 0;  // the first of those asked now
   std::uint64_t rounds_ = 0;
   std::uint64_t fellows_ = 0;  // asked for relays so far
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/search_plan.h -- which of the peers that nothing reaches are asked now where they listen,
-// and when the next ones are.
+// control/agent/search_plan.h -- which unreachable peers are asked now where they listen, and when
+// the next ones are due.
 //
-// Pure: time is an argument. Rules (docs/OUTSIDE.md): a few at a time, in turn;
-// once all were asked, the pause doubles, up to some seconds; an event that may have changed
-// their answers ends it.
+// Pure: time is an argument. Rules (docs/OUTSIDE.md): a few at a time, in turn; once all have been
+// asked, the pause doubles, up to some seconds; an event that may have changed their answers ends
+// it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class SearchPlan {
   static constexpr TimeNs kPauseLeast = 20 * kMillisecond;
   static constexpr TimeNs kPauseMost = 4 * kSecond;
 
-  /// The peers to ask now, at most kAtOnce; none before due_at(). sought: all that are sought, sorted.
+  /// The peers to ask now, at most kAtOnce; none before due_at(). sought: all of them, sorted.
   std::vector<ProcessId> due(const std::vector<ProcessId>& sought, TimeNs now) {
     std::vector<ProcessId> asked;
     if (now < due_at_ || sought.empty()) return asked;
@@ -39,7 +39,7 @@ class SearchPlan {
     return asked;
   }
   TimeNs due_at() const noexcept { return due_at_; }
-  /// With those whom due() named last, all that are sought have been asked, once more.
+  /// With the last result of due(), all that are sought have been asked once more.
   bool round_ended() const noexcept { return round_ended_; }
   /// An order was carried out, or somebody is sought anew.
   void hurry() noexcept { due_at_ = pause_ = 0; }
@@ -48,7 +48,7 @@ class SearchPlan {
   TimeNs due_at_ = 0;
   TimeNs pause_ = 0;
   bool round_ended_ = false;
-  ProcessId last_{};  // that was asked: those behind it come next
+  ProcessId last_{};  // was asked; those after it come next
 };
 
 }  // namespace livebtl::control

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/shown.h -- what a member shows of itself: remembers its switches, and keeps its page (member_page.h).
+// control/agent/shown.h -- what a member shows of itself: remembers its switches, and keeps its
+// page (member_page.h).
 //
-// Threads: the agent's alone. A process that could not make a page goes on without one, which its log has said.
+// Threads: the agent's alone. A process that could not make a page goes on without one; its log
+// says so.
 #pragma once
 
 #include <memory>
@@ -21,7 +23,7 @@ class Shown {
   Shown& operator=(Shown&&) = delete;
   ~Shown();
 
-  /// What the machine has made of this event.
+  /// Notes what the machine made of the event.
   void remember(const MemberEvent& event, const std::vector<MemberAction>& actions,
                 const MemberMachine& machine, TimeNs now);
   /// For those who cannot read the file.

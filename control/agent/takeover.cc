@@ -40,7 +40,7 @@ void Takeover::turn(const MemberMachine& member, SpareDescriptors& spares, TimeN
   watch_.not_ours(now);
 }
 
-/// How many members of this node are lower than we; cards are sorted by rank.
+/// How many members of this node come before us; cards are sorted by rank.
 std::size_t Takeover::before_us() const {
   const auto cards = scan_members(job_.directory, ::geteuid()).live;
   const std::string node = process_name(ProcessId{job_.node});

@@ -20,7 +20,7 @@ constexpr std::size_t kCardFileMax = 8192;
 constexpr int kReadTries = 20;  // a card is rewritten in microseconds, and rarely
 
 Fd open_card(const std::string& path, uid_t owner) {
-  const int access = owner == ::geteuid() ? O_RDWR : O_RDONLY;  // to retire it takes write access
+  const int access = owner == ::geteuid() ? O_RDWR : O_RDONLY;  // retiring it takes write access
   Fd fd(::open(path.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat facts {};
   if (!fd || ::fstat(fd.number(), &facts) != 0) return Fd();
@@ -40,7 +40,7 @@ std::optional<MemberCard> read_card(int fd, ProcessId process, KnownCards* known
   return std::nullopt;
 }
 
-/// One look into a directory. Cards of another run than the one that is on there count for nothing.
+/// One look into a directory. Cards of any run but the current one are ignored.
 class Look {
  public:
   Look(const std::string& directory, uid_t owner, KnownCards* known)
@@ -116,8 +116,8 @@ MemberScan scan_members(const std::string& directory, uid_t owner, std::size_t& 
   return scan;
 }
 
-/// Of a process that was restored on another node its card, or its proof, is left where it was dumped; and a copy may end
-/// where it was left behind.
+/// A process restored on another node leaves its card, or its proof, where it was dumped; and a
+/// copy may end where it was left behind.
 bool tells_of_another(const MemberCard& card, RunId run) {
   return card.left_behind || (run != kNoRun && card.run != run);
 }

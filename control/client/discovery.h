@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/client/discovery.h -- which jobs run on this node, and which members have they?
+// control/client/discovery.h -- which jobs run on this node, and which members they have.
 //
-// Threads: any; nothing is kept here but in a KnownCards of the caller. A member is there as long as its file is locked
-// and its process not proved dead. The process that finds a dead member's file turns it into a proof, in directories
-// of the same user. Only cards of the run that is on count.
+// Threads: any; the only state is the caller's KnownCards. A member is present as long as its file
+// is locked and its process not proved dead. Whoever finds a dead member's file turns it into a
+// proof, in directories of the same user. Only cards of the current run count.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ namespace livebtl::control {
 struct MemberScan {
   std::vector<MemberCard> live;
   std::vector<MemberCard> gone;  // left or dead, of those that the launcher announced
-  bool complete = true;          // every file there was could be read
+  bool complete = true;          // every file could be read
 };
 
 struct JobPlace {
@@ -30,7 +30,7 @@ struct JobPlace {
   MemberScan members;
 };
 
-/// For who looks again and again: a card whose file says what it said before is not parsed anew.
+/// For repeated looks: a card whose file has not changed is not parsed again.
 class KnownCards {
  public:
   /// Parses `text` unless it is what this process's file said last. Errors: as parse_card().
@@ -44,20 +44,21 @@ class KnownCards {
   std::map<ProcessId, Known> known_;  // at most kFilesOfOthers
 };
 
-/// `owner`: of the directory, as its files must be. Sorted by rank, then by process. Of another user's no more
-/// than kFilesOfOthers files are looked at, so that nobody can make root wait. known: null for a single look.
+/// `owner`: of the directory, and required of its files. Sorted by rank, then by process. In
+/// another user's directory, at most kFilesOfOthers files are looked at, so that nobody can make
+/// root wait. known: null for a single look.
 MemberScan scan_members(const std::string& directory, uid_t owner, KnownCards* known = nullptr);
 inline constexpr std::size_t kFilesOfOthers = 4096;
 
-/// Is there proof in that directory that this process has ended? Its file, whose lock nobody holds, or
-/// what becomes of the file then.
+/// Is there proof in that directory that this process has ended: its file without a living owner,
+/// or what such a file becomes?
 bool proved_gone(const std::string& directory, uid_t owner, ProcessId process);
 
 /// A member as it is described to others.
 MemberEntry entry_of(const MemberCard& card, bool gone);
 
-/// Jobs with live members, sorted by id. Removes abandoned directories of our own. Of another user's files no
-/// more than kFilesOfOthers are looked at in all.
+/// Jobs with live members, sorted by id. Removes abandoned directories of our own. Of another
+/// user's files, at most kFilesOfOthers are looked at in all.
 std::vector<JobPlace> find_jobs(std::span<const RunDirectory> rundirs);
 
 }  // namespace livebtl::control

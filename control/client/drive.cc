@@ -9,7 +9,7 @@
 namespace livebtl::control {
 namespace {
 
-/// How soon `stop` is noticed, and how soon a member that leaves while others wait for its answer.
+/// How soon `stop` is noticed, or a member that leaves while its answer is awaited.
 constexpr TimeNs kLongestSleep = 100 * kMillisecond;
 
 template <class Machine, class Progress>
@@ -31,7 +31,7 @@ class Driver {
         for (const MemberGone& gone : newly_gone()) feed(gone);
       }
       if (heard) hear(*heard);
-      // What is heard may be nothing to the machine, without end: its time passes all the same.
+      // Messages may keep coming that mean nothing to the machine; its time must still pass.
       if (!heard || monotonic_now() >= machine_.wake_at()) feed(Tick{});
     }
     return named(machine_.outcome());
@@ -44,7 +44,7 @@ class Driver {
   }
 
   void hear(const JobLinks::Heard& heard) {
-    // Ranks of those that have gone are told by the next look for members, too.
+    // Their ranks come with the next look for members, which reports them again.
     for (const MemberId& gone : heard.merged.gone) feed(MemberGone{gone, -1});
     if constexpr (requires { Event(Standings{}); }) {
       if (!heard.merged.standings.empty()) return feed(Standings{heard.merged.standings});
@@ -52,7 +52,7 @@ class Driver {
     if (const auto event = event_in(heard)) feed(*event);
   }
 
-  /// An answer that the machine takes; only in the sender's own name.
+  /// An answer that the machine takes, in the sender's own name only.
   static std::optional<Event> event_in(const JobLinks::Heard& heard) {
     return std::visit(
         [&heard](const auto& message) -> std::optional<Event> {
@@ -64,7 +64,7 @@ class Driver {
         heard.message);
   }
 
-  /// A member that never answered is known by its file.
+  /// A member that never answered is named by its file.
   Outcome named(Outcome outcome) const {
     for (Straggler& straggler : outcome.stragglers) {
       for (const MemberEntry& member : links_.found().live) {
@@ -103,8 +103,8 @@ class Driver {
     if (on_progress_) on_progress_(progress);
   }
 
-  /// Scans for members, and returns those newly proved gone. The machine asks for a scan only between two
-  /// rungs, but a process that ends during one must not be taken for a straggler.
+  /// Scans for members, and returns those newly proved gone. The machine asks for a scan only
+  /// between two rungs, but a process that ends during one must not be taken for a straggler.
   std::vector<MemberGone> newly_gone() {
     std::vector<MemberGone> news;
     for (const MemberEntry& gone : links_.scan().gone) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/client/drive.h -- runs a coordinator over a job's links until it is done.
 //
-// Threads: the caller's; blocks. Killed at any point it leaves nothing that `resume` or `abort`
+// Threads: the caller's; blocks. Killed at any point, it leaves nothing that `resume` or `abort`
 // cannot finish.
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace livebtl::control {
 
-/// on_progress: may be empty. stop: when it becomes true the drive ends where it is; nullopt then.
+/// on_progress: may be empty. stop: once true, the drive ends where it is and returns nullopt.
 std::optional<Outcome> drive(JobLinks& links, const Command& command,
                              const std::function<void(const Progress&)>& on_progress,
                              const std::atomic<bool>& stop);
-/// The same for the machine that holds a job. Ended by `stop`, it leaves a hold that `hold end` or its lease
-/// ends.
+/// The same for the machine that holds a job. Ended by `stop`, it leaves a hold for `hold end` or
+/// the lease to end.
 std::optional<Outcome> drive(JobLinks& links, const HoldCommand& command,
                              const std::function<void(const HoldProgress&)>& on_progress,
                              const std::atomic<bool>& stop);

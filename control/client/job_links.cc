@@ -15,8 +15,8 @@ namespace livebtl::control {
 namespace {
 
 constexpr int kFromOneAtOnce = 64;  // a member that never pauses holds up no other
-// Some answers of each of ten thousand members. What comes beyond it is dropped, and whoever misses it asks again: what
-// waited in the sockets would keep relays from being heard behind it.
+// A few answers from each of ten thousand members. Anything beyond is dropped, and whoever misses
+// it asks again: left in the sockets, it would keep the relays behind it from being heard.
 constexpr std::size_t kBacklogBytesMax = std::size_t{64} << 20;
 
 }  // namespace
@@ -66,8 +66,8 @@ void JobLinks::take_cards(const MemberScan& scan) {
   }
 }
 
-/// Only the holder of its lock removes a member's file: the member, when it leaves, or a process that
-/// found it dead.
+/// A member's file is removed only by the member, when it leaves, or by a process that found it
+/// dead.
 bool JobLinks::file_is_gone(ProcessId process) const {
   return ::access(card_path(job_.directory, process).c_str(), F_OK) != 0 && errno == ENOENT;
 }
@@ -87,7 +87,8 @@ void JobLinks::forget_gone() {
   std::erase_if(links_, [&](const auto& entry) { return has_left(entry.first); });
 }
 
-/// In another user's directory a path may lead anywhere, to the socket of somebody else's job too: who listens there tells.
+/// In another user's directory a path may lead anywhere, even to somebody else's job: check which
+/// user listens there.
 std::optional<LocalLink> JobLinks::connect_to_owner(const std::string& path) const {
   auto link = LocalLink::connect(path);
   const bool theirs = link && (job_.owner == ::geteuid() || link->listener() == job_.owner);
@@ -134,15 +135,15 @@ bool JobLinks::send(MemberId to, const Message& message) {
   return route && send(*route, "", message);
 }
 
-/// nullopt: no relay is known that it is behind.
+/// nullopt: no known relay leads to it.
 std::optional<Route> JobLinks::route_to(MemberId member) const {
   if (holds(local_, member)) return Route{"", member.process};
   const std::string* relay = remote_.relay_of(member.process);
   return relay == nullptr ? std::nullopt : std::optional(Route{*relay, member.process});
 }
 
-/// What has come. One look finds the links that have something: to ask each of them for each message costs the square
-/// of the members.
+/// Takes in what has come. One poll() finds the links that have something; to try each link for
+/// each message would cost the square of the members.
 void JobLinks::hear_all() {
   if (outside_) return hear_from(*outside_, true);
   list_links();
@@ -166,7 +167,7 @@ void JobLinks::list_links() {
   if (gateway_) list(*gateway_);
 }
 
-/// Whatever they say, so many envelopes count.
+/// Every envelope counts, whatever it says.
 template <class Connection>
 void JobLinks::hear_from(Connection& connection, bool relay) {
   for (int i = 0; i < kFromOneAtOnce; ++i) {
@@ -180,8 +181,8 @@ void JobLinks::hear_from(Connection& connection, bool relay) {
   }
 }
 
-/// relay: it came over the connection to a relay. nullopt: nobody waits for it, or there is no room for it. Pages of members
-/// need none: they are taken at once.
+/// relay: it came over the connection to a relay. nullopt: nobody waits for it, or there is no room
+/// for it. Pages of members need no room: they are taken at once.
 std::optional<JobLinks::Heard> JobLinks::take(const Envelope& envelope, bool relay) {
   auto message = decode(envelope.body);
   const auto from = parse_route(envelope.to);

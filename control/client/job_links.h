@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/client/job_links.h -- btlctl's connections to the members of one job.
 //
-// Members of this node are spoken to directly, each over its own socket, so that a stopped one
-// blocks only itself; those of other nodes by this node's relay. From outside all goes by one relay. What a coordinator
-// asks goes by relays for all members of a node at once, where they can (control/ladder/node_questions.h).
-// Threads: one. No exceptions come out.
+// Members of this node are addressed directly, each over its own socket, so that a stopped one
+// blocks only itself; those of other nodes through this node's relay. From outside, all goes
+// through one relay. A coordinator's questions go to all members of a node at once, through relays
+// that can do so (control/ladder/node_questions.h). Threads: one. Throws nothing.
 #pragma once
 
 #include <poll.h>
@@ -38,11 +38,11 @@ struct RelayPlace {
 
 class JobLinks {
  public:
-  /// The job's members as they were just found need not be looked for again. relays: as route.h writes them, of nodes that
-  /// the members here may not know.
+  /// Reuses the job's members as just found, without another look. relays: in route.h's form, of
+  /// nodes that the members here may not know.
   static JobLinks open(const JobPlace& job, const std::vector<std::string>& relays = {});
-  /// From outside the job's nodes: everything goes by this relay, which is waited for. job: "" for
-  /// whichever it is of. Errors: kAuth (it does not take the secret), kUnreachable (nobody
+  /// From outside the job's nodes: everything goes through this relay, which is waited for. job: ""
+  /// for whichever the relay has. Errors: kAuth (it rejects the secret), kUnreachable (nobody
   /// answers), kNotFound (it is of another job), kCancelled, kSystem.
   static Result<JobLinks> connect(const RelayPlace& relay, const std::string& job,
                                   const Deadline& deadline);
@@ -53,15 +53,15 @@ class JobLinks {
     std::vector<MemberEntry> live;
     std::vector<MemberEntry> gone;  // each with proof
   };
-  /// Looks for members anew; blocks for at most a second, for relays that do not answer.
+  /// Looks for members again; blocks for at most a second if relays do not answer.
   const Found& scan();
   const Found& found() const noexcept { return found_; }
 
   /// false: not sent, and it will not arrive.
   bool send(MemberId to, const Message& message);
-  /// What a coordinator asks at one time: in as few messages as the relays permit.
+  /// A coordinator's questions of one step, in as few messages as relays permit.
   void send(const std::vector<Send>& sends);
-  /// Relays that were asked so, and have said nothing since; as route.h writes them.
+  /// Relays asked that way that have said nothing since; in route.h's form.
   std::vector<std::string> silent_relays() const;
 
   struct Heard {
@@ -73,7 +73,7 @@ class JobLinks {
   /// The next message; nullopt: timeout_ns has passed, or a signal came.
   std::optional<Heard> receive(TimeNs timeout_ns);
 
-  /// What a coordinator has asked since the start, by messages.
+  /// How many messages a coordinator's questions took so far.
   struct Sent {
     std::uint64_t to_members = 0, to_relays = 0;
   };
@@ -114,7 +114,7 @@ class JobLinks {
   void note_gone(MemberEntry member);
   bool file_is_gone(ProcessId process) const;
 
-  JobPlace job_;  // its members until the first scan()
+  JobPlace job_;  // with members until the first scan()
   KnownCards cards_;
   std::map<ProcessId, LocalLink> links_;
   Found found_;
@@ -122,21 +122,20 @@ class JobLinks {
   RemoteMembers remote_;
   bool one_node_ = false;  // all members found here say so
   bool relays_asked_ = false;
-  std::size_t relay_answers_ = 0;  // of members of this node, in this scan
+  std::size_t relay_answers_ = 0;  // in this scan, by members and gateway
   std::string gateway_path_;       // of this node's relay; empty: it has none
   std::optional<LocalLink> gateway_;
   bool gateway_merges_ = false;
-  std::map<ProcessId, std::string> merging_;      // relays of other nodes that do, by their members
-  std::map<std::string, std::string> node_tags_;  // what comes back with relays' answers, by relay
+  std::map<ProcessId, std::string> merging_;      // merging relays of other nodes, by member
+  std::map<std::string, std::string> node_tags_;  // tags that relays' answers return, by relay
   NodeQuestions questions_;
   Sent sent_;
-  Request asked_;              // of the last member that was asked by itself ...
-  std::string asked_body_;     // ... and how that is sent; empty: none was asked
-  std::string outside_relay_;  // from outside: everything goes through it
-  std::optional<zmq::context_t>
-      context_;  // from outside alone; before its socket, which goes first
+  Request asked_;                          // the last request to a single member ...
+  std::string asked_body_;                 // ... as it is sent; empty: there was none
+  std::string outside_relay_;              // from outside: everything goes through it
+  std::optional<zmq::context_t> context_;  // only from outside; outlives its socket below
   std::optional<ZmqSocket> outside_;
-  std::deque<Heard> backlog_;  // has come, and was not asked for yet
+  std::deque<Heard> backlog_;  // received, not yet asked for
   std::size_t backlog_bytes_ = 0;
   std::vector<pollfd> fds_;         // what is polled ...
   std::vector<LocalLink*> polled_;  // ... and whose it is

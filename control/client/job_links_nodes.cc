@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/client/job_links_nodes.cc -- of job_links.h: a coordinator's questions to whole nodes, by relays that merge.
-// Threads: one.
+// control/client/job_links_nodes.cc -- see job_links.h: a coordinator's questions to whole nodes,
+// via relays that merge. Threads: one.
 #include <algorithm>
 #include <set>
 
@@ -11,17 +11,17 @@
 namespace livebtl::control {
 namespace {
 
-/// This node's relay, among names of relays: it sorts first.
+/// This node's relay among the names of relays; it sorts first.
 constexpr std::string_view kHere = "";
-/// Begins what comes back with a relay's answers. A random number follows: only that relay, and those that lead to it, can
-/// know it.
+/// Prefix of the tag that a relay's answers return. A random number follows, known only to that
+/// relay and those that lead to it.
 constexpr std::string_view kNodeTag = "node ";
 constexpr std::string_view kGatewayTag = "gateway";
 
 }  // namespace
 
-/// Members of this node are asked themselves as soon as its relay is silent: a relay that is stopped must not
-/// keep a command on its own node from them.
+/// Members of this node are asked directly once its relay is silent: a stopped relay must not cut
+/// them off from a command on its own node.
 const std::string* JobLinks::merging_relay_of(MemberId member) const {
   static const std::string here(kHere);
   if (!outside_ && holds(local_, member)) {
@@ -39,7 +39,7 @@ void JobLinks::send(const std::vector<Send>& sends) {
   }
 }
 
-/// All members of a rung are asked the same, one behind the other: it is put into words once.
+/// All members get the same request for a rung, one after the other: it is encoded once.
 void JobLinks::ask(const Send& question) {
   ++sent_.to_members;
   if (asked_body_.empty() || asked_ != question.request) {
@@ -52,7 +52,7 @@ void JobLinks::ask(const Send& question) {
   if (const auto route = route_to(question.to)) send_encoded(*route, "", asked_body_);
 }
 
-/// What is too long, or cannot be sent so, goes in smaller parts.
+/// What is too long, or cannot be sent whole, goes in parts.
 void JobLinks::ask(const AskRelay& question) {
   auto [tag, is_new] = node_tags_.try_emplace(question.relay);
   if (is_new) tag->second = std::string(kNodeTag) + hex_id(random_u64());
@@ -76,7 +76,7 @@ bool JobLinks::send_to_relay(const std::string& relay, const std::string& back,
   return body && link != nullptr && link->send({.peer = "", .back = back, .to = "", .body = *body});
 }
 
-/// Whether the relay of this node merges it says itself.
+/// This node's relay says itself whether it merges.
 bool JobLinks::ask_gateway() {
   if (outside_ || gateway() == nullptr) return false;
   return send_to_relay(std::string(kHere), std::string(kGatewayTag),

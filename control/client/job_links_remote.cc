@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/client/job_links_remote.cc -- of job_links.h: how the members of other nodes are found, by relays. Threads: one.
+// control/client/job_links_remote.cc -- see job_links.h: finds members of other nodes through
+// relays. Threads: one.
 #include <algorithm>
 #include <utility>
 
@@ -14,8 +15,8 @@ constexpr TimeNs kLocalAnswers = 300 * kMillisecond;
 
 }  // namespace
 
-/// Relays are learnt from the members of this node, and from those relays. In a job of one node none is
-/// known, and later scans cost nothing.
+/// Relays are learned from this node's members, and from those relays in turn. In a job of one node
+/// none is known, and later scans cost nothing.
 void JobLinks::scan_remote() {
   const TimeNs deadline = monotonic_now() + kRelayAnswers;
   remote_.begin_round(monotonic_now());
@@ -50,8 +51,8 @@ void JobLinks::ask_for_relays() {
   }
 }
 
-/// The processes that are asked for relays: the members of this node, where any of them says that there are others;
-/// from outside, those of our relay's node, as far as they are known.
+/// The processes to ask for relays: this node's members, unless none of them knows of another node;
+/// from outside, those known on our relay's node.
 std::vector<ProcessId> JobLinks::near() const {
   if (outside_) return remote_.behind(outside_relay_);
   if (one_node_) return {};

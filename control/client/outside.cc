@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/client/outside.cc -- JobLinks from outside the job's nodes: the first exchange with a relay.
+// control/client/outside.cc -- JobLinks from outside the job's nodes: the first exchange with a
+// relay.
 #include <poll.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ constexpr TimeNs kAskedAgain = 100 * kMillisecond;
 // If a name has several addresses, another one may lead to the relay.
 constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
 constexpr TimeNs kRefusedWithin = 200 * kMillisecond;
-// A flood of messages must not keep us from the time-out and from Ctrl-C.
+// A flood of messages must not delay the time-out or Ctrl-C.
 constexpr int kEnvelopesAtOnce = 64;
 
 /// Waits for a message, but not so long that a time-out or an interruption is noticed late.
@@ -50,8 +51,8 @@ std::string no_answer(const RelayPlace& relay, const ConnectionWatch& watch) {
          "LIVEBTL_RELAY=on a job of one node does too)";
 }
 
-/// A relay listens before `btlctl jobs` shows its port, and keeps that port: where nobody listens now nobody
-/// ever will, and there is nothing to wait for.
+/// A relay listens before `btlctl jobs` shows its port, and keeps that port: where nobody listens
+/// now, nobody ever will, and there is nothing to wait for.
 std::string nobody_listens(const RelayPlace& relay) {
   return "nobody listens at " + relay.name +
          ": the connection is refused; if that was a relay, its process has ended: `btlctl jobs` "
@@ -125,7 +126,7 @@ Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& j
   links.outside_relay_ = relay.endpoints;
   links.remote_.learn({relay.endpoints});
   links.scan();
-  links.scan();  // again, by way of the members now known, which know other relays
+  links.scan();  // again: the members now known know other relays
   return links;
 }
 

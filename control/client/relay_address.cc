@@ -59,8 +59,8 @@ struct LookedUp {
   Addresses addresses{nullptr, &::freeaddrinfo};
 };
 
-/// A look-up cannot be cancelled, so it has a thread of its own, which is left behind if it takes too
-/// long. nullopt: the deadline has passed, or the user has interrupted.
+/// A look-up cannot be cancelled, so it has a thread of its own, which is left behind if it takes
+/// too long. nullopt: the deadline has passed, or the user has interrupted.
 std::optional<LookedUp> look_up_until(const std::string& host, const Deadline& deadline,
                                       LookUp look_up) {
   constexpr auto kLook = std::chrono::milliseconds(20);
@@ -85,7 +85,7 @@ std::optional<LookedUp> look_up_until(const std::string& host, const Deadline& d
 }
 
 struct Knock {
-  Fd fd;  // of a connection that is being made; none: it could not even be begun
+  Fd fd;  // of a connection attempt; none: it could not even begin
   bool refused = false;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kRelaysMax = 1024;
 constexpr std::size_t kMembersMax = 65'536;  // of one node
-// Of one node, in the life of a command. Its relay could name others in each round: those are not believed.
+// Per node and command. Its relay could name new ones in each round: any beyond this are ignored.
 constexpr std::size_t kGoneMax = 16'384;
 constexpr TimeNs kSilence = 10 * kSecond;
 
@@ -87,8 +87,8 @@ void RemoteMembers::answer(std::string_view tag, const MembersAnswer& page) {
   }
 }
 
-/// The members behind a relay that always answers late would never be known: so as long as none of them
-/// is, a late answer counts, if it is complete.
+/// The members behind a relay that always answers late would never be known. So while none of them
+/// is, a late answer counts if it is complete.
 void RemoteMembers::learn_late(Relay& relay, const MembersAnswer& page) {
   if (!relay.live.empty() || page.offset != 0 || page.members.size() != page.total) return;
   for (const MemberEntry& member : page.members) {
@@ -100,14 +100,15 @@ void RemoteMembers::note_gone(Relay& relay, const MemberEntry& member) {
   if (relay.gone.size() < kGoneMax) relay.gone.try_emplace(member.member, member);
 }
 
-/// All pages are here. A member that was listed before and is missing from a complete list has left.
+/// All pages are here. A member that was listed before but is missing from a complete list has
+/// left.
 void RemoteMembers::settle(Relay& relay) {
   relay.answered = true;
   const std::vector<MemberEntry> before = std::exchange(relay.live, {});
   std::set<MemberId> live;
   for (MemberEntry& member : std::exchange(relay.pages, {})) {
     if (member.gone) {
-      if (!member.left_behind) note_gone(relay, member);  // the end of a copy is nobody's
+      if (!member.left_behind) note_gone(relay, member);  // a copy's end is no process's
     } else if (live.insert(member.member).second) {
       relay.live.push_back(std::move(member));
     }
@@ -146,7 +147,7 @@ bool RemoteMembers::is_outdone(const Relay& relay, const MemberEntry& member) co
   });
 }
 
-/// Of each living process, which relay has it. None, where nobody has gone, for whom it would be looked up.
+/// Which relay has each living process. Empty if nobody has gone: it is looked up only for them.
 std::map<MemberId, const RemoteMembers::Relay*> RemoteMembers::homes() const {
   std::map<MemberId, const Relay*> homes;
   if (std::all_of(relays_.begin(), relays_.end(),
@@ -163,7 +164,7 @@ void RemoteMembers::add_to(std::vector<MemberEntry>& live, std::vector<MemberEnt
   const auto living = homes();
   for (const auto& [name, relay] : relays_) {
     for (const auto& [id, member] : relay.gone) {
-      const auto home = living.find(id);  // at another relay: who has gone here was a copy
+      const auto home = living.find(id);  // at another relay: what ended here was a copy
       const bool ended = home == living.end() || home->second == &relay;
       if (ended && known.insert(id).second) gone.push_back(member);
     }
@@ -190,7 +191,7 @@ const std::string* RemoteMembers::relay_of(ProcessId process) const {
 
 std::map<ProcessId, std::string> RemoteMembers::merging() const {
   std::map<ProcessId, std::string> relays;
-  for (const bool silent : {true, false}) {  // those that answer count more
+  for (const bool silent : {true, false}) {  // those that answer win
     for (const auto& [name, relay] : relays_) {
       if (!relay.merges || (relay.silent_until != 0) != silent) continue;
       for (const auto& member : relay.live) {

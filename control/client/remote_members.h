@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/client/remote_members.h -- what btlctl knows of a job's members on other nodes, by what their
-// relays answer.
+// control/client/remote_members.h -- what btlctl knows of a job's members on other nodes, from
+// their relays' answers.
 //
-// Pure: no socket; time is an argument. What is known of a relay's members stays known when it does not
-// answer.
+// Pure: no socket; time is an argument. What is known of a relay's members stays known when it does
+// not answer.
 #pragma once
 
 #include <map>
@@ -18,9 +18,10 @@ namespace livebtl::control {
 
 class RemoteMembers {
  public:
-  /// A member has told of these relays; malformed ones are passed over.
+  /// A member has reported these relays; malformed ones are ignored.
   void learn(const std::vector<std::string>& relays);
-  /// ... the user has: where two relays have a process of one id, that of such a relay is the job's.
+  /// ... the user has: if two relays have a process of one id, the one at such a relay is the
+  /// job's.
   void learn_named(const std::vector<std::string>& relays);
 
   /// Begins a round: all relays are to be asked again; those that were silent lately are not waited
@@ -33,18 +34,18 @@ class RemoteMembers {
     std::string tag;
   };
   std::vector<Question> take_questions();
-  /// Messages get lost, the first ones above all, since the relay may not be connected yet. Asks the relays
-  /// that have not answered once more.
+  /// Asks those relays again that have not answered: messages get lost, above all the first ones,
+  /// since the relay may not be connected yet.
   void ask_again();
-  /// tag: hostile. An answer to an earlier round shows that the relay speaks again, and, where nothing is
-  /// known of it yet, its members.
+  /// tag: hostile. An answer to an earlier round shows that the relay speaks again, and tells its
+  /// members if none is known yet.
   void answer(std::string_view tag, const MembersAnswer& page);
   bool round_complete() const;
-  /// The time is over: relays that have not answered are not waited for, for a while.
+  /// Time is up: for a while, relays that have not answered are not waited for.
   void end_round(TimeNs now);
 
   bool empty() const noexcept { return relays_.empty(); }
-  /// Adds the members that are there, and those proved gone.
+  /// Adds the live members, and those proved gone.
   void add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const;
   /// Which relay leads to this process; nullptr: none.
   const std::string* relay_of(ProcessId process) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/directory.h -- small files in directories that others can write to, read without being
-// led astray.
+// control/place/directory.h -- small files in directories that others can write to, read without
+// being led astray.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@
 
 namespace livebtl::control {
 
-/// Names in a directory but for "." and "..", the first `most` of them. Errors: kNotFound, kNoMemory (no
+/// The first `most` names in a directory, without "." and "..". Errors: kNotFound, kNoMemory (no
 /// descriptor), kSystem.
 Result<std::vector<std::string>> read_directory(const std::string& path,
                                                 std::size_t most = SIZE_MAX);
-/// The same; nothing if it cannot be read.
+/// The same; empty if it cannot be read.
 std::vector<std::string> list_directory(const std::string& path, std::size_t most = SIZE_MAX);
 
 /// The content of a regular file, not a link, of at most bytes_max bytes, that belongs to `owner`;

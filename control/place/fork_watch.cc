@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/fork_watch.cc -- see fork_watch.h. The handler runs between fork() and anything else in
-// the child: it may only read atomics and close.
+// control/place/fork_watch.cc -- see fork_watch.h. The handler runs in the child before anything
+// else: it may only use atomics and close().
 #include "control/place/fork_watch.h"
 
 #include <pthread.h>
@@ -35,7 +35,7 @@ struct Watch {
     }
   }
   static Watch& watch() noexcept {
-    static Watch instance;  // one a process, as the handler that it installs
+    static Watch instance;  // one per process, like the handler it installs
     return instance;
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/fork_watch.h -- what must not live on in a forked child: locks that say "this member is
-// alive", and sockets whose end tells the other side that this process has ended.
+// control/place/fork_watch.h -- what must not live on in a forked child: locks that say "this
+// member is alive", and sockets whose end tells the other side that this process has ended.
 //
 // A child that does not exec keeps copies of our descriptors; those listed here are closed in it at
 // once. Threads: any.
@@ -10,8 +10,8 @@
 
 namespace livebtl::control {
 
-/// At most 256 at a time; the registration of a closed descriptor must be forgotten first. The process that calls it is a
-/// member: a child has given up before what it had of its parent's.
+/// At most 256 at a time; call forget_in_child() before closing one. The caller is a member: a
+/// child that calls this has already given up what it had from its parent.
 void close_in_child(int fd) noexcept;
 void forget_in_child(int fd) noexcept;
 
@@ -29,8 +29,8 @@ class ClosedInChild {
   int fd_;
 };
 
-/// This process is a child of one that had called close_in_child(), and no member. True also in a child of a
-/// bare clone(), which runs no handlers and keeps the descriptors.
+/// Is this a child of a process that called close_in_child(), and not a member itself? Also true in
+/// a child of a bare clone(), which runs no handlers and keeps the descriptors.
 bool in_forked_child() noexcept;
 
 }  // namespace livebtl::control

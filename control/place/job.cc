@@ -38,7 +38,7 @@ std::string environment_at_start() {
 Result<LauncherFacts> ask_launcher(const std::string& seed) {
   const std::string started_with = environment_at_start();
   const Lookup at_start = [&](std::string_view name) { return find_variable(started_with, name); };
-  // The processes of one node alone have their process manager in common.
+  // Only processes of one node share a process manager.
   const auto manager_id = [&] { return seed.empty() ? process_manager_id() : name_by(seed); };
   auto launcher = read_launcher(environment, at_start, manager_id);
   if (launcher && !seed.empty()) launcher->seed = seed;
@@ -74,8 +74,7 @@ Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launc
   facts.announced = settings.size != 0 ? settings.size : launcher.announced;
   const bool named_node = !settings.node.empty();  // what the launcher takes for one may be several
   facts.relays = settings.relay || (facts.announced != 1 && (named_node || !launcher.one_node));
-  // Of a job that is named by hand no launcher knows who belongs to it, nor of its parents one that
-  // was spawned.
+  // No launcher knows who belongs to a job named by hand, nor who the parents of a spawned one are.
   facts.one_node = launcher.one_node && launcher.announced != 0 && settings.job.empty() &&
                    settings.size == 0 && !named_node;
   facts.relay_path = settings.relay_path;
@@ -92,7 +91,8 @@ Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launc
   return facts;
 }
 
-/// Of some launchers, not of all, it is in the environment. What a member of the job finds by itself the others do too.
+/// Only some launchers put it into the environment. What one member of the job finds here, all
+/// find.
 void find_seed(const Settings& settings, LauncherFacts& launcher) {
   constexpr int kRankZeroBehindSeconds = 60;
   if (is_secret_given(settings) || !launcher.seed.empty() || !environment("PMIX_NAMESPACE")) return;
@@ -107,7 +107,7 @@ void find_seed(const Settings& settings, LauncherFacts& launcher) {
   }
 }
 
-/// A file in the job's directory is one secret on each node, and so no common one.
+/// A file in the job's directory is a separate secret on each node, not a common one.
 void warn_of_secret_per_node(const Settings& settings, const LauncherFacts& launcher) {
   if (is_secret_given(settings) || !launcher.seed.empty() || launcher.job.empty() ||
       launcher.one_node || launcher.announced < 2)

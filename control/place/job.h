@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/job.h -- what job is this process part of, and what does that job's run directory and
-// secret look like?
+// control/place/job.h -- which job this process is part of, and that job's run directory and
+// secret.
 //
 // Sources in order: LIVEBTL_JOB / LIVEBTL_SIZE, PMIx and Open MPI variables, PMI (MPICH), Slurm,
 // else a job of one. Spawned processes inherit the root job's id through the environment. Called
@@ -30,7 +30,7 @@ struct JobFacts {
   std::string directory;  // rundir/id, made if it was not there, mode 0700
   RunId run = kNoRun;     // of the job, on this node (run.h)
   Secret secret;          // absent with auth none
-  // The launcher says that all of the job is on this node.
+  // The launcher says that the whole job is on this node.
   bool one_node = false;
   // Orders may come from elsewhere: this node needs a relay.
   bool relays = false;
@@ -44,8 +44,9 @@ struct JobFacts {
 /// Sixteen hexadecimal digits: the name of a process in files, routing ids and JSON.
 std::string process_name(ProcessId process);
 
-/// Enters the job's run on this node; the first process of a run tidies what crashed jobs of this user left.
-/// Errors: kAuth (rundir or secret file has the wrong owner or mode), kInvalid, kTimeout, kSystem.
+/// Enters the job's run on this node; the first process of a run tidies what crashed jobs of this
+/// user left. Errors: kAuth (rundir or secret file has the wrong owner or mode), kInvalid,
+/// kTimeout, kSystem.
 Result<JobFacts> find_job(const Settings& settings, ProcessId process);
 
 }  // namespace livebtl::control

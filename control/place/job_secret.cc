@@ -21,7 +21,7 @@ constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kSecretTextMax = 256;
 using Key = std::array<std::byte, kSecretBytes>;
 
-/// 32 bytes as they are, or 64 hexadecimal digits and perhaps a line end.
+/// 32 raw bytes, or 64 hexadecimal digits and perhaps line ends.
 std::optional<Key> parse_key(std::string_view text) {
   Key key{};
   if (text.size() == kSecretBytes) {
@@ -46,8 +46,7 @@ Result<Secret> as_secret(const std::string& source, std::string_view text) {
                                   "(umask 077; head -c 32 /dev/urandom > FILE)");
 }
 
-/// Ranks may share one descriptor with one file position: where there is a position, it is not
-/// moved.
+/// Ranks may share a descriptor and its file position: if it has one, it is not moved.
 Result<Secret> read_secret_fd(int number) {
   std::array<char, kSecretTextMax> at_start{};
   const ssize_t count = ::pread(number, at_start.data(), at_start.size(), 0);
@@ -71,8 +70,8 @@ Key new_key() {
   return key;
 }
 
-/// Writes a new secret beside the name and links it there: nobody ever reads half of one, and of
-/// several processes exactly one wins.
+/// Writes a new secret under another name and links it to `path`: nobody reads half of one, and
+/// exactly one of several processes wins.
 Status offer_new_secret(const std::string& path) {
   const std::string own = path + "." + std::to_string(random_u64());
   const Fd fd(::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

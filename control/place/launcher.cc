@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/launcher.cc -- see launcher.h. One function per launcher, asked in order; the first that
-// knows wins.
+// control/place/launcher.cc -- see launcher.h. One function per launcher, asked in order; the first
+// that knows wins.
 #include "control/place/launcher.h"
 
 #include <unistd.h>
@@ -60,8 +60,7 @@ Status read_locality(const Lookup& lookup, std::string_view here_name, LauncherF
   return {};
 }
 
-/// A name of ours for something secret or too long: equal for equal texts, and tells nothing of
-/// them.
+/// Our name for something secret or too long: equal for equal texts, and reveals nothing of them.
 std::string public_name(std::string_view purpose, std::string_view text) {
   constexpr std::size_t kNameBytes = 6;
   const Mac mac = Secret(std::array<std::byte, 32>{}).mac(purpose, as_bytes(text));
@@ -88,17 +87,17 @@ void mark_spawned(LauncherFacts& facts, std::string_view pmix_namespace) {
   facts.announced = 0;
 }
 
-/// Open MPI sets the variable by itself where the launcher did not: to random bits in a process that has no launcher,
-/// which its children are given then; but to the numbers of job and step, which everybody knows, in one that another
-/// launcher than its own has started (orte's ess/pmi). Slurm's plugin for PMIx, of Debian 13, starts processes with such
-/// numbers in it.
+/// Open MPI sets the variable itself if the launcher did not: to random bits in a process without a
+/// launcher, which its children are then given; but to the numbers of job and step, which everybody
+/// knows, in a process started by another launcher than its own (orte's ess/pmi). Debian 13's Slurm
+/// plugin for PMIx starts processes with such numbers in it.
 bool is_guessable(const Lookup& at_start) {
   const bool by_open_mpi = at_start(kOmpiSeed) && at_start("OMPI_COMM_WORLD_SIZE");
   return !by_open_mpi &&
          (at_start("PMIX_NAMESPACE") || at_start("PMI_RANK") || at_start("SLURM_STEP_ID"));
 }
 
-/// What srun tells of a step, whichever way it speaks to MPI.
+/// What srun says about a step, however it talks to MPI.
 Status read_step(const Lookup& lookup, LauncherFacts& facts) {
   auto status = read_place(lookup, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", facts);
   if (status) facts.one_node = lookup("SLURM_STEP_NUM_NODES") == "1";
@@ -110,7 +109,7 @@ bool is_in_step(const Lookup& lookup) {
   return lookup("SLURM_JOB_ID") && lookup("SLURM_STEP_ID") && lookup("SLURM_STEP_NUM_TASKS");
 }
 
-/// Open MPI's own launchers say it; srun with PMIx does not, but says it in its own words.
+/// Given by Open MPI's own launchers; srun with PMIx gives it under names of its own.
 Status read_openmpi_place(const Lookup& lookup, LauncherFacts& facts) {
   if (!lookup("OMPI_COMM_WORLD_SIZE") && is_in_step(lookup)) return read_step(lookup, facts);
   auto status = read_place(lookup, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", facts);
@@ -151,7 +150,7 @@ Result<bool> read_pmi(const Lookup& lookup, const std::function<std::string()>& 
 Result<bool> read_slurm(const Lookup& lookup, LauncherFacts& facts) {
   if (!is_in_step(lookup)) return false;
   if (const Status read = read_step(lookup, facts); !read) return tl::unexpected(read.error());
-  // A job that was put into the queue again goes by the same numbers.
+  // A job that was requeued keeps the same numbers.
   const auto restarts = number(lookup, "SLURM_RESTART_COUNT", kRanksMax);
   if (!restarts) return tl::unexpected(restarts.error());
   const std::string again = restarts->value_or(0) == 0 ? "" : ".r" + std::to_string(**restarts);
@@ -186,7 +185,7 @@ std::string process_manager_id() {
   for (int i = 0; i < kAncestorsMax && pid > 1; ++i) {
     const auto line = read_process_stat(pid);
     if (!line) break;
-    if (line->name == "hydra_pmi_proxy") {  // mpiexec, if it is here, is common to spawned jobs too
+    if (line->name == "hydra_pmi_proxy") {  // mpiexec, if here, is shared with spawned jobs
       const auto above = read_process_stat(line->parent);
       const bool mpiexec = above && above->name.starts_with("mpiexec");
       return mpiexec ? name_of(line->parent, *above) : name_of(pid, *line);

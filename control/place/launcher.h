@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/launcher.h -- what did the launcher (mpirun, srun, mpiexec) say about this process?
+// control/place/launcher.h -- what the launcher (mpirun, srun, mpiexec) said about this process.
 //
-// Pure: the environment is an argument. One family of spawned jobs is one job: Open MPI gives all
-// of it the same OMPI_MCA_orte_precondition_transports, and nothing else that is common to a
-// singleton and its children.
+// Pure: the environment is an argument. A family of spawned jobs is one job: Open MPI gives all of
+// it the same OMPI_MCA_orte_precondition_transports, and nothing else that a singleton and its
+// children have in common.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,12 @@ struct LauncherFacts {
   bool one_node = false;        // all initial ranks are on this node
   int rank = -1;
   std::string place;  // for people: "rank 3", "rank 0 of world 2"; empty: not known
-  std::string seed;   // known to the job's processes alone: the secret is made from it; empty: none
+  std::string seed;   // known only to the job's processes; the secret is made from it; empty: none
 };
 
-/// at_start: of the environment with which the process was started. manager_id: names the process manager above this process where the environment has no job id
-/// (MPICH's hydra). Errors: kInvalid, with the variable that is malformed.
+/// at_start: looks in the environment that the process was started with. manager_id: names the
+/// process manager above this process if the environment has no job id (MPICH's hydra). Errors:
+/// kInvalid, naming the malformed variable.
 Result<LauncherFacts> read_launcher(const Lookup& lookup, const Lookup& at_start,
                                     const std::function<std::string()>& manager_id);
 
@@ -36,10 +37,11 @@ Result<LauncherFacts> read_launcher(const Lookup& lookup, const Lookup& at_start
 /// parent.
 std::string process_manager_id();
 
-/// In place of a process manager's name, which one node alone knows: made from what the processes are given.
+/// Replaces a process manager's name, which only one node knows: made from what the processes are
+/// given.
 std::string name_by(std::string_view seed);
 
-/// What such a lookup finds in "NAME=value" texts that end with a zero byte each, as /proc/self/environ holds them.
+/// Looks up a name in "NAME=value" texts that each end with a zero byte, as in /proc/self/environ.
 std::optional<std::string> find_variable(std::string_view environment, std::string_view name);
 
 /// At most 64 of [A-Za-z0-9._-], the first a letter or digit.

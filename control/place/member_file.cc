@@ -54,7 +54,7 @@ class CardReader {
     const auto found = json_.find(name);
     return found != json_.end() && found->is_boolean() ? found->get<bool>() : bad(false);
   }
-  /// false: also where it is absent, as in cards of earlier versions.
+  /// Also false if it is absent, as in cards of earlier versions.
   bool flag_if_there(const char* name) { return json_.contains(name) && flag(name); }
   bool ok() const noexcept { return ok_; }
 
@@ -68,7 +68,7 @@ class CardReader {
   bool ok_ = true;
 };
 
-/// As process_name() writes it: files are named by it, by root also where another user wrote the card.
+/// In process_name()'s form: files are named after it, by root even if another user wrote the card.
 bool is_node_id(const std::string& text) { return parse_process_name(text, "").has_value(); }
 
 MemberCard read_card(CardReader& reader) {
@@ -134,7 +134,7 @@ Result<MemberCard> parse_card(std::string_view text) {
   if (parse_hex(text.substr(body.size(), kCrcDigits)) != crc32c(as_bytes(body))) {
     return fail(Errc::kCorrupt, "a member's file has a wrong checksum");
   }
-  const auto padding = body.find_last_not_of(' ') + 1;  // most of it, and slow to be parsed
+  const auto padding = body.find_last_not_of(' ') + 1;  // most of it, and slow to parse
   const nlohmann::json json = nlohmann::json::parse(body.substr(0, padding), nullptr, false);
   if (!json.is_object()) return fail(Errc::kInvalid, "a member's file is not a JSON object");
   CardReader reader(json);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/member_file.h -- a member's file in the job's directory: "I am here", as long as it is
-// locked.
+// control/place/member_file.h -- a member's file in the job's directory: "I am here", as long as it
+// is locked.
 //
 // <process id>.lock: one page of JSON and its CRC32C; its owner holds an open-file-description lock
-// on it, which the kernel frees on any death, but for a clone of the owner that lives on: so the card names its
-// process, too (base/process_mark.h). When the owner leaves or is found dead the file
-// becomes <process id>.gone: proof for its peers, and for those who count the ranks that the launcher
+// on it, which the kernel frees on any death unless a clone of the owner lives on: so the card also
+// names its process (base/process_mark.h). When the owner leaves or is found dead, the file becomes
+// <process id>.gone: proof for its peers, and for those who count the ranks that the launcher
 // announced.
 #pragma once
 
@@ -24,16 +24,16 @@ namespace livebtl::control {
 /// What the file says.
 struct MemberCard : Described {
   ProcessMark mark;     // of the process
-  RunId run = kNoRun;   // that it belongs to: another run's card counts for nothing
+  RunId run = kNoRun;   // that it belongs to; another run's card is ignored
   bool joined = false;  // it knows where the job stands, so that others may ask it
   std::string relay;    // tcp endpoint at which it relays for its node; empty: it does not
   bool one_node =
       false;  // it knows of no member on another node, so it need not be asked for relays
-  bool left_behind = false;  // a copy: the job that was restored goes on elsewhere
+  bool left_behind = false;  // a copy: the restored job goes on elsewhere
 };
 
 Described describe(const JobFacts& job, MemberId self);
-/// That of this process.
+/// For this process.
 MemberCard card_of(const JobFacts& job, MemberId self);
 
 std::string format_card(const MemberCard& card);
@@ -70,9 +70,9 @@ class MemberFile {
   Fd fd_;
 };
 
-/// Is the lock of this open card held by somebody? Errors: kSystem.
+/// Does anybody hold the lock of this open card? Errors: kSystem.
 Result<bool> lock_held(int fd);
-/// Is the owner of this open card there? Its lock is held, and there is no proof that its process has ended.
+/// Is the owner of this open card alive: its lock held, and no proof that its process has ended?
 /// own_space: own_mark().space. Errors: kSystem.
 Result<bool> owner_lives(int fd, const MemberCard& card, std::uint64_t own_space);
 /// Takes the lock if nobody has it.

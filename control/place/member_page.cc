@@ -17,7 +17,7 @@
 namespace livebtl::control {
 namespace {
 
-/// The words, with a blank between two.
+/// The words, separated by blanks.
 std::string spaced(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -102,7 +102,8 @@ std::string page_path(const std::string& directory, ProcessId process) {
   return directory + "/" + process_file(process, kPageFile);
 }
 
-// Its blocks are allocated and mapped here: no store into it meets a full file system, or a missing page.
+// Allocates and maps all its blocks, so that no later store meets a full file system or a missing
+// page.
 Result<MemberPage> MemberPage::make(const JobFacts& job, MemberId self) {
   const std::string path = page_path(job.directory, self.process);
   const Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/member_page.h -- a member's page: what it is, where it stands, what it has counted and which switches it
-// went through, in a file beside its card that others read without asking it.
+// control/place/member_page.h -- a member's page: what the member is, where it stands, what it has
+// counted and its last switches, in a file beside its card that others read without asking it.
 //
-// <process id>.page, mapped by its owner, of fixed size and form. Two parts change, each with one writer: the agent's,
-// and the engine's (core/engine/engine_page.h), both of which only store into memory. Readers: page_reader.h.
-// Threads: made, written and destroyed by the agent's.
+// <process id>.page, mapped by its owner, has a fixed size and form. Two parts change, each with
+// one writer: the agent or the engine (core/engine/engine_page.h), which only store into memory.
+// Readers: page_reader.h. Threads: made, written and destroyed by the agent's.
 #pragma once
 
 #include <memory>
@@ -40,7 +40,7 @@ struct SwitchPage {
   std::uint32_t epoch, pairs_moved, pairs_left;
   std::uint8_t end, rungs_shown, unused[2];
   core::PageText<16> verb, node;
-  core::PageText<96> arguments;  // with a blank between two
+  core::PageText<96> arguments;  // separated by blanks
   core::PageText<kByBytesMax> ordered_by, finished_by;
   core::PageText<128> refusal;
   std::array<RungPage, kRungsKept> rung;
@@ -69,13 +69,14 @@ std::string page_path(const std::string& directory, ProcessId process);
 
 class MemberPage {
  public:
-  /// Before the card is published: who finds that, finds this. Errors: kSystem (no room, for instance).
+  /// Before the card is published: whoever finds the card finds this. Errors: kSystem (e.g. no
+  /// room).
   static Result<MemberPage> make(const JobFacts& job, MemberId self);
   MemberPage(MemberPage&& other) noexcept = default;
   MemberPage& operator=(MemberPage&&) = delete;
   ~MemberPage();
 
-  /// Where the engine shows itself; as long as this object lives.
+  /// Where the engine shows itself, while this object lives.
   core::EnginePageLatch& engine() noexcept { return mapped_->engine; }
   void write(const Standing& standing, const History& history) noexcept;
   const PageFile& image() const noexcept { return *mapped_; }

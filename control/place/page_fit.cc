@@ -7,7 +7,7 @@
 namespace livebtl::control {
 namespace {
 
-/// Length of the UTF-8 character that the text begins with; 0: that is none.
+/// Length of the UTF-8 character that the text begins with; 0: there is none.
 std::size_t character_bytes(std::string_view text) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = at(0);

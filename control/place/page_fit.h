@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/page_fit.h -- checks of what stands in a page, one value at a time: internal to the reader. Pure.
+// control/place/page_fit.h -- checks of a page's contents, one value at a time: internal to the
+// reader. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace livebtl::control {
 
 inline constexpr std::int64_t kPageTimeMax = std::int64_t{1} << 60;
 
-/// The first thing that does not fit; all later ones are not looked at.
+/// Keeps the first thing that does not fit, and ignores later ones.
 class Fit {
  public:
   void must(bool holds, const char* what) {
@@ -42,7 +43,7 @@ class Fit {
   std::string wrong_;
 };
 
-/// Valid UTF-8 without control characters, whatever stood there.
+/// Valid UTF-8 without control characters, whatever is given.
 std::string clean_text(std::string_view text);
 template <std::size_t size>
 std::string clean_text(const core::PageText<size>& text) {

@@ -24,7 +24,7 @@ bool copy(const PageBytes& bytes, std::size_t offset, Value& into) {
   return bytes(offset, {reinterpret_cast<std::byte*>(&into), sizeof(Value)});
 }
 
-/// The complete copy of a latch that begins there. false: `wrong` says why.
+/// Copies the complete value of a latch at `offset`. false: `wrong` says why.
 template <class Value>
 bool copy_latched(const PageBytes& bytes, std::size_t offset, Value& into, const char*& wrong) {
   using Latch = SequenceLatch<Value>;

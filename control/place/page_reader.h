@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/page_reader.h -- reads a member's page without waking anybody: of a file, by read(2), so that whoever
-// shortens it meanwhile does no harm; or of memory.
+// control/place/page_reader.h -- reads a member's page without waking anybody: from a file by
+// read(2), so that whoever shortens it meanwhile does no harm; or from memory.
 //
-// What is read is hostile: lengths, texts, numbers and indices are checked, and no number from it decides how long
-// anything takes. Threads: any; nothing is kept.
+// All input is hostile: lengths, texts, numbers and indices are checked, and no number in it
+// decides how long anything takes. Threads: any; nothing is kept.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +17,9 @@
 
 namespace livebtl::control {
 
-/// That of `process` in the directory of a job, which belongs to `owner`, as the file must. Errors: kNotFound,
-/// kAuth (owner, mode, no plain file), kCorrupt (names what), kUnsupported (another version's), kSystem.
+/// The page of `process` in a job's directory. `owner` must own both. Errors: kNotFound, kAuth
+/// (owner, mode, not a plain file), kCorrupt (says what), kUnsupported (another version's),
+/// kSystem.
 Result<PageView> read_page(const std::string& directory, uid_t owner, ProcessId process);
 
 /// Copies bytes of a page from that offset. false: they are not there.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/page_view.h -- what a member's page says, as values: read from its file (page_reader.h), or told by a
-// member of another node (control/wire/messages.h). Pure data.
+// control/place/page_view.h -- what a member's page says, as values: read from its file
+// (page_reader.h), or sent by a member of another node (control/wire/messages.h). Pure data.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct PairView {
   std::uint32_t queued = 0;      // frames that cannot be sent yet; 1000: or more
   bool out_of_credit = false;    // ... until the peer receives
   std::uint32_t awaited = 0;     // receives that only this peer can satisfy
-  std::uint32_t untaken = 0;  // sends that the peer knows of, and that no receive there has taken
+  std::uint32_t untaken = 0;     // sends that the peer knows of, but no receive there has taken
   bool lost = false;
 };
 

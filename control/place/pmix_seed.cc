@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/pmix_seed.cc -- see pmix_seed.h. Calls and attributes as in the PMIx Standard 4.1: PMIx_Put and PMIx_Get
-// in chapter 5, PMIX_PARENT_ID and PMIX_TIMEOUT where they are listed.
+// control/place/pmix_seed.cc -- see pmix_seed.h. Calls and attributes as in the PMIx Standard 4.1:
+// PMIx_Put and PMIx_Get in chapter 5, PMIX_PARENT_ID and PMIX_TIMEOUT where they are listed.
 #include "control/place/pmix_seed.h"
 
 #include <dlfcn.h>
@@ -51,7 +51,8 @@ Result<std::string> taken_from(pmix_value_t* value) {
   return fail(Errc::kInvalid, "what rank 0 has published as livebtl.seed is no seed");
 }
 
-/// This process as a client of its PMIx server, for as long as the object lives. MPI is one too: both are counted.
+/// This process as a client of its PMIx server, while the object lives. MPI is one too: both are
+/// counted.
 class PmixClient {
  public:
   explicit PmixClient(const PmixCalls& calls) noexcept
@@ -72,10 +73,10 @@ class PmixClient {
     const pmix_status_t put = calls_.put(PMIX_GLOBAL, kKey, &value);
     return put == PMIX_SUCCESS ? calls_.commit() : put;
   }
-  /// What rank 0 of that namespace has published. As soon as it has published anything the server says of the rest that
-  /// it is not there, rather than wait for it: so it is asked again. Every other time it is told to ask rank 0's own
-  /// server anew, since what it has of a process on another node is from before; of one on this node PMIx 5.0 then finds
-  /// nothing at all.
+  /// What rank 0 of that namespace has published. Once rank 0 has published anything, the server
+  /// reports the rest as not found rather than wait for it: so we ask again. Every other time we
+  /// tell it to ask rank 0's own server afresh, since what it has of a process on another node is
+  /// old; of one on this node PMIx 5.0 then finds nothing at all.
   Result<std::string> seed_of(const pmix_nspace_t& name_space, int timeout_s) const {
     const TimeNs until = monotonic_now() + timeout_s * kSecond;
     pmix_info_t how[2]{};
@@ -95,10 +96,10 @@ class PmixClient {
     if (got != PMIX_SUCCESS || value == nullptr) return failure("rank 0's seed", got);
     return taken_from(value);
   }
-  /// The process that has spawned this one's world, if any.
+  /// The process that spawned this one's world, if any.
   std::optional<pmix_proc_t> parent() const noexcept {
     pmix_info_t here{};
-    say_yes(here, PMIX_OPTIONAL);  // what the server has told at the start
+    say_yes(here, PMIX_OPTIONAL);  // only what the server told us at start
     pmix_value_t* value = nullptr;
     if (calls_.get(&self_, PMIX_PARENT_ID, &here, 1, &value) != PMIX_SUCCESS || value == nullptr)
       return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/run.cc -- see run.h. The register is a header and records of one width, each written by a single
-// call: a process that is killed meanwhile leaves no half of one. A record that is free is blank.
+// control/place/run.cc -- see run.h. The register is a header and records of one width, each
+// written by a single call: a process killed meanwhile leaves no half of one. A free record is
+// blank.
 #include "control/place/run.h"
 
 #include <fcntl.h>
@@ -177,7 +178,7 @@ void leave_run(const std::string& directory) noexcept try {
   auto opened = RunRegister::open(directory, false);
   if (opened) opened->leave(own_mark());
 } catch (const std::bad_alloc&) {
-  return;  // while this process lives, the run seems to be on
+  return;  // the run seems to be on while this process lives
 }
 
 namespace {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/run.h -- which run of a job is on in a directory, and who has entered it (ADR 0024).
+// control/place/run.h -- which run of a job is current in a directory, and who has entered it (ADR
+// 0024).
 //
-// A run lasts on a node from the first process that enters the job's directory to the end of the last. Its
-// number stands in the register (livebtl.run), on every card, and in the secret's name: what an
-// earlier run left is known by that, and counts for nothing. Any thread; the register is locked while it is open.
+// On a node, a run lasts from the first process that enters the job's directory to the end of the
+// last. Its number is in the register (livebtl.run), on every card, and in the secret's name: by
+// that, what an earlier run left is recognized and ignored. Any thread; the register is locked
+// while it is open.
 #pragma once
 
 #include <sys/types.h>
@@ -26,24 +28,26 @@ inline constexpr RunId kNoRun{0};
 
 class RunRegister {
  public:
-  /// Opens that of a directory of this user, and waits for its lock, some seconds at most. create: if there is
-  /// none. Errors: kNotFound, kAuth (it is no plain file of this user), kTimeout, kSystem.
+  /// Opens the register in a directory of this user, and waits some seconds at most for its lock.
+  /// create: if there is none. Errors: kNotFound, kAuth (no plain file of this user), kTimeout,
+  /// kSystem.
   static Result<RunRegister> open(const std::string& directory, bool create);
-  /// Unlocks it, also where a child that was forked meanwhile has a copy of the descriptor.
+  /// Unlocks it, even if a child that was forked meanwhile has a copy of the descriptor.
   ~RunRegister();
   RunRegister(RunRegister&&) noexcept = default;
   RunRegister& operator=(RunRegister&&) = delete;
 
-  /// Does it still stand in the directory? It may have been removed, with the directory, before we had the lock.
+  /// Is it still in the directory? It may have been removed, with the directory, before we had the
+  /// lock.
   bool in_place() const;
   RunId run() const;
   /// Has a process entered that is not proved to have ended?
   bool anybody_lives() const;
-  /// A new run, which nobody has entered. Errors: kSystem.
+  /// Begins a run that nobody has entered. Errors: kSystem.
   Status begin(RunId run);
-  /// Errors: kSystem, kLimit (many thousands live).
+  /// Errors: kSystem, kLimit (many thousands alive).
   Status enter(const ProcessMark& mark);
-  /// Takes back one enter() of this process.
+  /// Undoes one enter() of this process.
   void leave(const ProcessMark& mark);
 
  private:
@@ -54,10 +58,10 @@ class RunRegister {
   Fd fd_;
 };
 
-/// Without the lock: a moment later it may be another. `owner`: of the directory.
+/// Without the lock: it may change a moment later. `owner`: of the directory.
 RunId current_run(const std::string& directory, uid_t owner);
 
-/// Of this process, in a directory that may be gone already.
+/// For this process, in a directory that may be gone already.
 void leave_run(const std::string& directory) noexcept;
 
 /// Where this run's processes on this node keep their common secret.

@@ -31,7 +31,7 @@ void add_if_private(std::vector<RunDirectory>& found, const std::string& path, u
   found.push_back({path, owner});
 }
 
-/// Those of every user: /run/livebtl/UID, /run/user/UID/livebtl, /tmp/livebtl-UID and its like.
+/// Those of every user: /run/livebtl/UID, /run/user/UID/livebtl, /tmp/livebtl-UID and the like.
 void add_all_users(std::vector<RunDirectory>& found) {
   struct Place {
     std::string parent, prefix, suffix;
@@ -55,7 +55,8 @@ bool same_file(int fd, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// Where run directories of that user may be. Of another user's sessions our environment tells nothing.
+/// Where that user's run directories may be. Our environment says nothing of another user's
+/// sessions.
 std::vector<std::string> places_of(uid_t user, const std::string& wanted, const Lookup& lookup) {
   if (!wanted.empty()) return {wanted};
   const std::string number = std::to_string(user);
@@ -75,7 +76,7 @@ bool names_process(std::string_view name) {
       [&](std::string_view suffix) { return parse_process_name(name, suffix).has_value(); });
 }
 
-/// That of a run, or what its maker began to write.
+/// A run's secret, also under its temporary name.
 bool is_secret(int directory, const std::string& name) {
   struct stat facts {};
   return is_secret_name(name) &&
@@ -83,8 +84,8 @@ bool is_secret(int directory, const std::string& name) {
          S_ISREG(facts.st_mode) && facts.st_size == kSecretFileBytes;
 }
 
-/// fd: of the directory. Only what processes of a job leave there is removed: a run directory may be a place
-/// where a user keeps other things.
+/// fd: of the directory. Removes only what processes of a job leave there: a run directory may be a
+/// place where a user keeps other things.
 void remove_leftovers(const std::string& path, int fd) {
   for (const std::string& name : list_directory(path)) {
     if (names_process(name) || is_secret(fd, name)) ::unlinkat(fd, name.c_str(), 0);
@@ -101,7 +102,7 @@ bool remove_if_unheld(const std::string& path, int fd) {
   return true;
 }
 
-/// A clone of a process keeps what that had open, its hold of the directory too.
+/// A clone of a process keeps its open files, even its hold on the directory.
 void remove_if_run_is_over(const std::string& path, int fd) {
   auto opened = RunRegister::open(path, false);
   if (opened && opened->in_place() && !opened->anybody_lives()) remove_leftovers(path, fd);
@@ -122,8 +123,8 @@ RunId new_run() {
   return RunId{number};
 }
 
-/// Closing a descriptor unlocks nothing where a child that was forked meanwhile has a copy of it: the child itself would
-/// wait for that lock for ever.
+/// Closing a descriptor unlocks nothing if a child that was forked meanwhile has a copy of it: the
+/// child itself would wait for that lock forever.
 class UnlockAtEnd {
  public:
   explicit UnlockAtEnd(const Fd& fd) : fd_(fd) {}
@@ -146,8 +147,9 @@ std::shared_ptr<const Fd> hold_of(const std::string& path, Fd fd) {
           }};
 }
 
-/// One try; nullopt: somebody removed the directory just then. Everybody enters with the register locked, and
-/// holds the directory before that is unlocked: so nobody comes between the look and the entry.
+/// One try; nullopt: somebody removed the directory just then. Everybody enters with the register
+/// locked, and holds the directory before unlocking it: so nobody gets between the look and the
+/// entry.
 Result<std::optional<JobDirectory>> try_to_enter(const std::string& path) {
   const std::optional<JobDirectory> again;
   auto opened = open_private_directory(path, ::geteuid());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/rundir.h -- the directories of jobs in run directories (base/run_directory.h): found, made, locked.
+// control/place/rundir.h -- the directories of jobs in run directories (base/run_directory.h):
+// found, made, locked.
 //
-// <run directory>/<job id>/ holds, mode 0700: the register of the run (run.h), its secret, and per member
-// <process id>.ctl, .lock, .sm. Every live member has a shared flock on its job's directory; the process that
-// gets the exclusive one may remove the directory. Threads: any; nothing is kept here.
+// <run directory>/<job id>/ holds, mode 0700: the register of the run (run.h), its secret, and per
+// member <process id>.ctl, .lock, .page, .sm. Every live member has a shared flock on its job's
+// directory; whoever gets the exclusive one may remove the directory. Threads: any; nothing is kept
+// here.
 #pragma once
 
 #include <sys/types.h>
@@ -28,31 +30,32 @@ struct RunDirectory {
 };
 
 /// Where jobs may be found: `wanted` alone, else all places that make_run_directory() could have
-/// chosen in any session of `user`; nullopt: of this process's user, and for root of all users. Only existing ones
-/// with the right owner and mode.
+/// chosen in any session of `user`; nullopt: this process's user, or for root all users. Only
+/// existing ones with the right owner and mode.
 std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup,
                                           std::optional<uid_t> user = std::nullopt);
 
-/// The first of these places of one user that exists and may not be used, and why: jobs in it would go unseen.
-/// nullopt: there is none. Code: kAuth (no permission, wrong owner or mode), kSystem.
+/// The first of one user's places that exists but may not be used, and why: jobs in it would go
+/// unseen. nullopt: there is none. Code: kAuth (no permission, wrong owner or mode), kSystem.
 std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup,
                                             uid_t user);
 
-/// A job's directory, made if missing, and a descriptor that holds it: while it is open nobody
-/// removes it, and this process is one of the run.
+/// A job's directory, made if missing, and a descriptor that holds it: while that is open, nobody
+/// removes it, and this process is part of the run.
 struct JobDirectory {
   std::string path;
   std::shared_ptr<const Fd> hold;
   RunId run = kNoRun;
   bool begins = false;  // nobody else was there: what an earlier run had left is gone
 };
-/// Enters the run that is on in it, or begins one. Errors: kAuth, kSystem, kTimeout, kLimit (socket paths in it
-/// would be too long; too many processes).
+/// Enters its current run, or begins one. Errors: kAuth, kSystem, kTimeout, kLimit (socket paths in
+/// it would be too long; too many processes).
 Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_view job);
 
-/// Removes what a job's processes left in its directory, and the directory if nothing else is in
-/// it, if no process holds it. If one does that is no member, such as a clone of one that has ended, directory and
-/// register stay. Touches no other files, and no directory that no job has used. Only for directories of our own.
+/// If no process holds the directory: removes what the job's processes left in it, and the
+/// directory itself if nothing else is there. If only non-members hold it, such as a clone of one
+/// that has ended, directory and register stay. Touches no other files, and no directory that no
+/// job has used. Only for directories of our own.
 void remove_if_abandoned(const std::string& job_directory) noexcept;
 /// The same for all jobs in a run directory of our own.
 void tidy_run_directory(const std::string& rundir) noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/relay/fellow_relays.h -- relays of other nodes, as the members of a relay's node tell them.
+// control/relay/fellow_relays.h -- relays of other nodes, as reported by this node's members.
 //
-// Pure; used by the relay's one thread. A member may tell anything: their number is bounded, and one that nobody tells any
-// more is forgotten.
+// Pure; used by the relay's one thread. A member may report anything: the relays are bounded in
+// number, and one that is no longer reported is forgotten.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace livebtl::control {
 class FellowRelays {
  public:
   static constexpr std::size_t kMax = 512;
-  /// Questions to the members: a relay that was told in answer to none of the last so many is forgotten.
+  /// A relay reported in answer to none of the last so many questions to the members is forgotten.
   static constexpr std::uint64_t kUntoldMax = 30;
 
   /// The members are asked now.
@@ -26,7 +26,7 @@ class FellowRelays {
     ++asked_;
     std::erase_if(relays_, [this](const auto& each) { return asked_ - each.second > kUntoldMax; });
   }
-  /// A member tells of these; malformed ones are passed over.
+  /// A member reports these; malformed ones are ignored.
   void learn(const std::vector<std::string>& relays) {
     for (const std::string& relay : relays) {
       if (!valid_relay(relay)) continue;
@@ -35,7 +35,8 @@ class FellowRelays {
       if (known == relays_.end() && relays_.size() < kMax) relays_.emplace(relay, asked_);
     }
   }
-  /// Beginning at another one each time: where an answer has no room for all, the next one tells others.
+  /// Starts at a different one each time: if an answer has no room for all, the next one lists
+  /// others.
   std::vector<std::string> list() {
     std::vector<std::string> names;
     for (const auto& [relay, told] : relays_) names.push_back(relay);
@@ -45,7 +46,7 @@ class FellowRelays {
 
  private:
   std::map<std::string, std::uint64_t>
-      relays_;  // by the number of the question when each was told last
+      relays_;  // by the number of the question when each was last reported
   std::uint64_t asked_ = 0;
   std::size_t listed_ = 0;
 };

@@ -16,7 +16,7 @@
 namespace livebtl::control {
 namespace {
 
-/// What is said to the member, as kFinisherNote.
+/// What to tell the member, as kFinisherNote.
 std::string finish(const FinishFacts& facts, const std::atomic<bool>& stop) {
   auto links = JobLinks::open({facts.job, facts.directory, ::geteuid(), {}});
   const auto& live = links.found().live;
@@ -35,7 +35,7 @@ std::string finish(const FinishFacts& facts, const std::atomic<bool>& stop) {
   return outcome->already ? word : word + "\n" + outcome->text;
 }
 
-/// The member says nothing over this connection, so that its end is all there can be.
+/// The member sends nothing over this connection, so its end is all there can be.
 void watch_member(int fd, std::atomic<bool>& stop) {
   constexpr int kLookMs = 200;
   while (!stop.load()) {

@@ -62,7 +62,7 @@ IpBytes source_of(const sockaddr_storage& address) noexcept {
   return ip;
 }
 
-/// Does this error mean that there is nothing now?
+/// Does this error only mean to try again later?
 bool just_wait(int error) noexcept {
   return error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == EINTR;
 }
@@ -164,7 +164,7 @@ void Front::take_all(int listener, TimeNs now) {
       continue;
     }
     if (!spares_.give_up_one()) return;
-    // It is taken and ended at once: else it would wake us for ever.
+    // Accept it and close it at once, or it would wake us forever.
     outer = Fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
     outer.reset();
     spares_.refill();
@@ -212,7 +212,7 @@ bool Front::make_room(const IpBytes& source) {
 
 void Front::serve(std::uint64_t number) {
   const auto found = pumps_.find(number);
-  if (found == pumps_.end()) return;  // it has made room meanwhile
+  if (found == pumps_.end()) return;  // it was ended to make room
   Pump& pump = found->second;
   carry(number, pump);
   if (pump.ended) return end(number);
@@ -220,7 +220,7 @@ void Front::serve(std::uint64_t number) {
   watch(number, pump);
 }
 
-/// What one side said before it ended still goes to the other, as far as that takes it at once.
+/// What one side said before it ended still goes to the other, as far as possible at once.
 void Front::carry(std::uint64_t number, Pump& pump) {
   pump.ended = !read_some(pump.outer.number(), pump.inwards);
   if (!pump.inner && (pump.inwards.empty() || !reach_inner(number, pump))) return;
@@ -247,7 +247,8 @@ bool Front::reach_inner(std::uint64_t number, Pump& pump) {
   return reached;
 }
 
-/// Each side is read while there is room for what it says, and written to while something waits for it.
+/// Each side is read while there is room for what it says, and written to while something waits for
+/// it.
 void Front::watch(std::uint64_t number, const Pump& pump) {
   const auto want = [&](const Fd& fd, const std::string& said, const std::string& to_say) {
     epoll_event event{};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/relay/front.h -- the relay's tcp side: takes connections, and hands their bytes on to ZeroMQ, which
-// listens on a socket in the job's directory.
+// control/relay/front.h -- the relay's tcp side: accepts connections, and passes their bytes to
+// ZeroMQ, which listens on a socket in the job's directory.
 //
-// ZeroMQ lets everybody in who connects, and counts nobody. Here a connection that ZeroMQ has not let in is one
-// of a bounded number, of a smaller number of one source, and lasts a bounded time; when there are too many
-// the oldest that has said nothing makes room, else the oldest. ZeroMQ hears of a connection with its first
+// ZeroMQ accepts everybody who connects, without limit. Here unauthenticated connections are
+// limited in number, more narrowly for one source, and in time; when there are too many, the oldest
+// that has said nothing makes room, else the oldest. ZeroMQ hears of a connection with its first
 // byte. Threads: one.
 #pragma once
 
@@ -30,8 +30,8 @@ struct FrontLimits {
 
 class Front {
  public:
-  /// Listens on these addresses (IPv6 in brackets) and one port: `port` if it is free, else any. inner: the
-  /// path of ZeroMQ's socket. Errors: kSystem (on none of them).
+  /// Listens on these addresses (IPv6 in brackets) and one port: `port` if free, else any. inner:
+  /// the path of ZeroMQ's socket. Errors: kSystem (the first address fails).
   static Result<Front> open(const std::vector<std::string>& addresses, std::uint16_t port,
                             std::string inner, const FrontLimits& limits = {});
 
@@ -40,14 +40,14 @@ class Front {
   /// Readable when turn() has something to do.
   int fd() const noexcept { return epoll_.number(); }
   void turn(TimeNs now);
-  /// When turn() wants to be called though fd() is not readable; INT64_MAX: need not be.
+  /// When turn() is due even if fd() is not readable; INT64_MAX: need not be.
   TimeNs wake_at() const noexcept;
 
   std::size_t connections() const noexcept { return pumps_.size(); }
   std::size_t unproved() const noexcept { return unproved_.size(); }
 
  private:
-  /// One connection: bytes that came from one side, and wait to be taken by the other.
+  /// One connection, with the bytes from each side that the other has yet to take.
   struct Pump {
     Fd outer, inner;  // inner: none before the first byte
     IpBytes source{};
@@ -74,7 +74,7 @@ class Front {
   FrontLimits limits_;
   std::string relay_;
   Fd epoll_;
-  std::vector<Fd> listeners_;  // the first ones of all numbers
+  std::vector<Fd> listeners_;  // numbered below kFirstPump
   Pumps pumps_;
   std::map<std::uint64_t, IpBytes> unproved_;  // by number, hence by age
   std::uint64_t numbers_ = kFirstPump;

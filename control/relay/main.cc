@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/relay/main.cc -- livebtl-relay: started by members (control/agent/helper.h), never by people.
+// control/relay/main.cc -- livebtl-relay: started by members (control/agent/helper.h), never by
+// people.
 //
 // usage: livebtl-relay relay DIRECTORY NODE JOB PORT [INTERFACE...]
 //        livebtl-relay finish|finish-left-alone DIRECTORY NODE JOB MEMBER
@@ -26,7 +27,7 @@ using namespace livebtl::control;
 
 constexpr rlim_t kDescriptorsWanted = 16'384;
 
-/// The member blocks all signals in the thread that started this, and ignores what it likes.
+/// The member's thread that started this blocks all signals, and the member may ignore some.
 void settle_signals() noexcept {
   sigset_t none;
   ::sigemptyset(&none);

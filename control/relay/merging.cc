@@ -33,7 +33,7 @@ void Merging::ask(const Return& client, const NodeRequest& request, TimeNs now, 
   if (key) carry_out(merge_.ask(*key, request, now), now, ways);
 }
 
-/// A body is read only if the session is there, and the answer comes from where its question went.
+/// A body is decoded only if the session exists, and it comes from where its question went.
 void Merging::bring_back(const Return& to, const Sender& from, const std::string& body, TimeNs now,
                          Ways& ways) {
   const auto asked = asked_in(to.peer);
@@ -57,7 +57,7 @@ void Merging::carry_out(const std::vector<MergeAction>& actions, TimeNs now, Way
     std::visit([&](const auto& wanted) { carry_out(wanted, now, ways); }, action);
 }
 
-/// A member that cannot be reached is told as missing, as one that is silent.
+/// A member that cannot be reached is reported missing, like a silent one.
 void Merging::carry_out(const ToMembers& asked, TimeNs now, Ways& ways) {
   const auto body = text_of(asked.request);
   if (!body) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/relay/merging.h -- a relay's questions to the members of its node, and to other relays, in the name of a
-// client: NodeMerge with messages and ways.
+// control/relay/merging.h -- a relay's questions to the members of its node and to other relays, on
+// behalf of a client: NodeMerge with messages and ways.
 //
-// Beside Passing, which keeps no state; what this keeps is lost with the relay, and asked again by the client. Threads:
+// Unlike Passing it keeps state, which is lost with the relay; the client then asks again. Threads:
 // one. All bodies are hostile.
 #pragma once
 
@@ -32,7 +32,7 @@ class Merging {
     ~Ways() = default;
   };
 
-  /// listener: what answers to our questions bear in their way back.
+  /// listener: marks answers to our questions in their return route.
   explicit Merging(std::uint8_t listener) : listener_(listener) {}
 
   void ask(const Return& client, const NodeRequest& request, TimeNs now, Ways& ways);

@@ -25,7 +25,7 @@ constexpr TimeNs kAskEvery = kSecond;
 constexpr std::string_view kWithinNodeOnly =
     "without authentication a relay passes messages on within its node only";
 
-/// As many connections as there are descriptors for: three each, and some for all else.
+/// As many connections as there are descriptors for: three each, and some for the rest.
 FrontLimits limits_here() noexcept {
   constexpr std::size_t kOthers = 256;
   FrontLimits limits;
@@ -80,11 +80,11 @@ void Passing::turn(TimeNs now) {
   for (const std::string& peer : door_.ended()) members_.erase(peer);
 }
 
-/// Answers to what we have asked. Only sockets that have something cost a system call.
+/// Takes answers to our questions. Only sockets that have something cost a system call.
 void Passing::hear_members() {
   std::vector<pollfd> fds;
   here_.each([&fds](const LocalLink& link) { fds.push_back(link.wanted()); });
-  // Without an answer (no memory, a signal) each is tried.
+  // If poll() fails (no memory, a signal), each is tried.
   const bool told = ::poll(fds.data(), fds.size(), 0) >= 0;
   std::size_t at = 0;
   here_.each_named([&](LocalLink& link, const std::string& path) {
@@ -94,7 +94,7 @@ void Passing::hear_members() {
   });
 }
 
-/// What is left shows when the sockets are polled, or in pending().
+/// What is left shows up in the next poll, or in pending().
 template <class Connection>
 void Passing::hear_from(Connection& connection, const Asked& asked) {
   for (int i = 0; i < kFromOneATurn; ++i) {
@@ -104,7 +104,7 @@ void Passing::hear_from(Connection& connection, const Asked& asked) {
   }
 }
 
-/// A member's or a client's, and other nodes'; of each only so many before others have their turn.
+/// Envelopes from this node, then from others; only so many of each before others have their turn.
 void Passing::take_all() {
   for (int i = 0; i < kEnvelopesATurn; ++i) {
     auto envelope = door_.receive();
@@ -122,7 +122,7 @@ void Passing::take_all() {
   }
 }
 
-/// A member comes. The first brings the secret, and with it the relay begins.
+/// A member has come. The first brings the secret, and with it the relay begins.
 void Passing::welcome(const Envelope& hello) {
   const auto [name, text] = first_line(hello.body);
   const auto secret = parse_secret_text(text);
@@ -173,8 +173,8 @@ void Passing::take(std::uint8_t from, const Envelope& envelope) {
   if (here && route->process == ProcessId{}) {
     return answer_self({from, envelope.peer, envelope.back}, envelope.body);
   }
-  // A client outside the job's nodes speaks to all of them by one relay. An envelope names at most one
-  // relay more, so none goes round in circles; and nothing is forwarded for unauthenticated clients.
+  // A client outside the job's nodes reaches them all through one relay. An envelope names at most
+  // one more, so none goes in circles; and nothing is forwarded for unauthenticated clients.
   if (!here && !forwards_for(from)) return refuse(from, envelope, std::string(kWithinNodeOnly));
   pass_on(from, envelope, *route);
 }
@@ -243,8 +243,8 @@ MembersAnswer Passing::members_for(const MembersRequest& asked, std::uint8_t fro
   return fit_page(std::move(page));
 }
 
-/// Of other nodes' relays the members know, by their peers. Their answers are for the next question: some
-/// member may never answer.
+/// The members know other nodes' relays from their peers. Their answers serve the next question:
+/// some member may never answer.
 void Passing::ask_for_relays(TimeNs now) {
   if (now < ask_at_) return;
   ask_at_ = now + kAskEvery;
@@ -276,7 +276,7 @@ void Passing::bring_back(const Envelope& envelope, const Asked& asked) {
   const auto to = pop_return(envelope.back);
   if (!to) return;
   if (to->listener == kMerging) return bring_back_merged(*to, envelope, asked);
-  if (to->listener == kSelf) {  // members alone were asked so
+  if (to->listener == kSelf) {  // only members are asked this
     if (!asked.socket.empty()) learn_relays(envelope.body);
     return;
   }
@@ -286,7 +286,7 @@ void Passing::bring_back(const Envelope& envelope, const Asked& asked) {
   if (to->listener == kRelay && inner_) inner_->send(onward);
 }
 
-/// A member speaks from its own socket alone.
+/// A member answers only over its own socket.
 void Passing::bring_back_merged(const Return& to, const Envelope& envelope, const Asked& asked) {
   Merging::Sender from{std::nullopt, asked.relay};
   if (!asked.socket.empty()) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/relay/passing.h -- what a relay passes on: between the members and clients of its node, which come over
-// Unix sockets, and other nodes' relays and clients from outside, which come over ZeroMQ.
+// control/relay/passing.h -- what a relay passes on: between the members and clients of its node,
+// which come over Unix sockets, and other nodes' relays and clients from outside, which come over
+// ZeroMQ.
 //
-// Passing on keeps no state but open connections: the way back travels in the envelope. An envelope names at
-// most one relay and one process, so nothing goes round in circles. The relay answers one question itself,
-// which members are on its node; another it puts to all of them (merging.h). Threads: one.
+// Passing on keeps no state but open connections: the way back travels in the envelope. An envelope
+// names at most one relay and one process, so nothing goes in circles. The relay itself answers
+// which members are on its node; another question it puts to all of them (merging.h). Threads: one.
 #pragma once
 
 #include <poll.h>
@@ -50,7 +51,7 @@ class Passing final : private Merging::Ways {
   /// Members that are connected now, and have said who they are.
   std::size_t members() const noexcept { return members_.size(); }
   bool had_members() const noexcept { return had_members_; }
-  /// When somebody on another node has last asked for the members of this one; 0: never.
+  /// When somebody on another node last asked for the members of this one; 0: never.
   TimeNs asked_from_away_at() const noexcept { return asked_from_away_at_; }
 
  private:
@@ -65,7 +66,7 @@ class Passing final : private Merging::Ways {
   Passing(const RelayFacts& facts, std::unique_ptr<zmq::context_t> context, LocalDoor door)
       : facts_(facts), context_(std::move(context)), door_(std::move(door)) {}
 
-  /// Where an answer comes from: where a question went.
+  /// Where a question went, and its answer comes from.
   struct Asked {
     std::string socket;  // of a member of this node
     std::string relay;   // else: that relay's endpoints
@@ -101,7 +102,7 @@ class Passing final : private Merging::Ways {
               Errc code = Errc::kUnreachable);
 
   RelayFacts facts_;
-  std::unique_ptr<zmq::context_t> context_;  // before the sockets: they go first
+  std::unique_ptr<zmq::context_t> context_;  // outlives the sockets below
   LocalDoor door_;
   std::optional<Secret> secret_;  // nullopt: no member has told it yet
   std::optional<ZmqGate> gate_;

@@ -21,14 +21,14 @@ namespace livebtl::control {
 namespace {
 
 constexpr TimeNs kFirstMemberWithin = 20 * kSecond;
-/// A coordinator on another node asks ten times a second. It is told that nobody is left: silence would prove nothing, and
-/// it would wait for those that have gone.
+/// A coordinator on another node asks ten times a second. It is told that nobody is left: silence
+/// would prove nothing, and keep it waiting for those that have gone.
 constexpr TimeNs kLastAnswerWithin = 2 * kSecond;
-constexpr TimeNs kAskedAtMost = 60 * kSecond;  // nobody keeps a relay of no members for ever
+constexpr TimeNs kAskedAtMost = 60 * kSecond;  // no relay stays forever without members
 constexpr int kDutyTries = 100;
 constexpr std::chrono::milliseconds kDutyPause(20);
 
-/// Members start a relay when they find none, which may be while the last one still ends.
+/// Members start a relay when they find none, perhaps while the last one is still ending.
 bool take_duty(int lock) {
   for (int i = 0; i < kDutyTries; ++i) {
     if (take_lock(lock)) return true;
@@ -47,15 +47,16 @@ void sleep_until_something(const Passing& passing, TimeNs until, std::vector<pol
   ::ppoll(fds.data(), fds.size(), wake == INT64_MAX ? nullptr : &limit, nullptr);
 }
 
-/// alone_since: when the last member has gone.
+/// alone_since: when the last member left.
 TimeNs end_without_members(const Passing& passing, TimeNs begun, TimeNs alone_since) {
   if (!passing.had_members()) return begun + kFirstMemberWithin;
   const TimeNs asked_at = passing.asked_from_away_at();
   return asked_at == 0 ? 0 : std::min(asked_at + kLastAnswerWithin, alone_since + kAskedAtMost);
 }
 
-/// What makes this process the node's relay: a file that it has locked. The last member removes it, with all that belongs to
-/// the run; after a crash a later run of the job's name does, which then has a relay of its own in this directory.
+/// What makes this process the node's relay: a file that it has locked. The last member removes it,
+/// with all that belongs to the run; after a crash, a later run under the job's name does, and then
+/// has its own relay in this directory.
 class Duty {
  public:
   enum class State { kOurs, kRemoved, kAnothers };
@@ -93,8 +94,9 @@ void serve(Passing& passing, const Duty& duty) {
   }
 }
 
-/// By the directory that was opened at the start: at its path there may be that of a later job. While the register is locked
-/// nobody enters the directory, so that no later run begins between the look and the removal.
+/// Uses the directory that was opened at the start: its path may now lead to a later job's. While
+/// the register is locked, nobody enters the directory, so no later run begins between the look and
+/// the removal.
 void remove_sockets(const RelayFacts& facts, const Fd& directory, const Duty& duty) {
   const auto entries = RunRegister::open(facts.directory, false);
   if (duty.state() != Duty::State::kOurs) return;
@@ -116,8 +118,8 @@ int run_relay(const RelayFacts& facts) {
   if (passing) serve(*passing, duty);
   remove_sockets(facts, *directory, duty);
   leave_job_directory(facts.directory, std::make_shared<const Fd>(std::move(*directory)));
-  // Not by the end of the scope: ZeroMQ would remove its socket by its path, and wait for what is
-  // still to be sent.
+  // Not by leaving the scope: ZeroMQ would remove its socket by path, and wait for what is still to
+  // be sent.
   ::_exit(passing ? 0 : 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/relay/relay.h -- the life of a node's relay: one at most, as long as a member is connected.
+// control/relay/relay.h -- the life of a node's relay: at most one, as long as a member is
+// connected.
 //
 // Threads: the process's main one; ZeroMQ has two more.
 #pragma once
@@ -8,9 +9,9 @@
 
 namespace livebtl::control {
 
-/// Relays until the last member has gone, and as long as a coordinator on another node asks who is there; ends at once
-/// if another relay is at work. Leaves no socket of its own, and
-/// no directory that the job has given up. Returns the process's exit code.
+/// Relays until the last member has gone, and a while longer if a coordinator on another node asks
+/// who is there; gives up after 2 s if another relay is at work. Leaves no socket of its own, and
+/// no directory that the job has given up. Returns the exit code, or exits with it.
 int run_relay(const RelayFacts& facts);
 
 }  // namespace livebtl::control

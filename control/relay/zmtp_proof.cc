@@ -13,7 +13,7 @@ constexpr char kLong = 2;
 constexpr char kCommand = 4;
 constexpr std::string_view kReady("\x05READY", 6);
 
-/// Takes a frame off the front; empty: it is not whole. Its first byte is the flags, without the length.
+/// Takes a frame off the front; empty: it is incomplete. Returns the flags byte and the body.
 std::string take_frame(std::string_view& bytes) {
   if (bytes.size() < 2) return {};
   const char flags = bytes[0];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/relay/zmtp_proof.h -- sees in what ZeroMQ says to a connection whether it has let it in. Pure; any
-// thread.
+// control/relay/zmtp_proof.h -- tells from what ZeroMQ sends to a connection whether it was let in.
+// Pure; any thread.
 //
-// ZMTP 3 (RFC 23): a greeting of 64 bytes, then frames: a byte of flags, the length in one byte or eight, the
-// body. ZeroMQ sends the command READY as soon as the other side has proved itself, and not before (with
-// CURVE; without a secret nothing is to be proved).
+// ZMTP 3 (RFC 23): a greeting of 64 bytes, then frames: a byte of flags, the length in one or eight
+// bytes, the body. ZeroMQ sends the command READY as soon as the other side has proved itself, and
+// not before (with CURVE; without a secret there is nothing to prove).
 #pragma once
 
 #include <string>
