@@ -37,8 +37,8 @@ struct RxLane {
   // that is consumed on arrival is counted.
   std::uint64_t held_bytes = 0, held_headers = 0;
   std::uint64_t open_requests = 0;
-  // Messages whose credit went back when they were stored, since received, but whose last answers
-  // are not posted.
+  // Messages whose credit went back when they were stored, which were received since, but whose
+  // last answers are not posted.
   std::uint64_t early_answers = 0;
   // These, or a lack of memory, kept credit from going back early: Receiver::give_back_kept().
   bool keeps_credit = false;
