@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/atomics.cc -- every operation on every scalar, by instructions where the CPU has one, else
-// by compare-exchange.
+// core/lane/atomics.cc -- every operation on every scalar, by an instruction where the CPU has one,
+// else by compare-exchange.
 //
-// Pure; may run beside anybody else's CPU atomics on the same memory, which is the point of it.
-// Integer arithmetic wraps: it is done in 64 bits without sign and cut to the scalar's width.
+// Pure; may run concurrently with anybody's CPU atomics on the same memory, which is its purpose.
+// Integer arithmetic wraps: it is done in unsigned 64 bits and cut to the scalar's width.
 #include "core/lane/atomics.h"
 
 #include <atomic>
@@ -25,8 +25,8 @@ T load_any(const void* from, std::size_t index) noexcept {
   return value;
 }
 
-/// Replaces the target in one atomic step; answers what was there. next(before, after) computes
-/// what to store, and answers false when nothing is to be stored.
+/// Replaces the target atomically; returns the previous value. next(before, after) computes what to
+/// store, and returns false if nothing is to be stored.
 template <class T, class Next>
 T exchange_loop(std::atomic_ref<T> target, Next next) noexcept {
   T before = target.load();
@@ -36,7 +36,7 @@ T exchange_loop(std::atomic_ref<T> target, Next next) noexcept {
   return before;
 }
 
-/// What the target becomes by an operation that compares nothing.
+/// The target's new value, for operations without compare operands.
 template <class T>
 T combined(AtomicOp op, T before, T operand) noexcept {
   // Integers wrap.
@@ -162,7 +162,7 @@ std::size_t scalar_bytes(Scalar scalar) noexcept {
 }
 
 bool atomic_supported(AtomicOp op, Scalar scalar) noexcept {
-  // Both may come from the wire: any byte.
+  // Both may be any byte from the wire.
   return op <= AtomicOp::kMaskedSwap && scalar <= Scalar::kF64 &&
          !(is_float(scalar) && is_bitwise(op));
 }

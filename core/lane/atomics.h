@@ -13,14 +13,14 @@
 namespace livebtl::core {
 
 std::size_t scalar_bytes(Scalar scalar) noexcept;
-/// Is the pair offered? (No bit operations on floats.)
+/// Is the pair supported? (No bit operations on floats.)
 bool atomic_supported(AtomicOp op, Scalar scalar) noexcept;
-/// Does it compare with further operands?
+/// Does it take compare operands?
 bool needs_compare(AtomicOp op) noexcept;
 /// target: count scalars, aligned to the scalar. operand, compare: count scalars, any alignment;
-/// null where the operation has none. fetched: receives the values before, any alignment; may be
-/// null. false, nothing touched: unsupported pair, a wanted operand is null, or target is not
-/// aligned.
+/// null where the operation has none. fetched: receives the previous values, any alignment; may be
+/// null. false, nothing touched: unsupported pair, a needed operand is null, target null or
+/// misaligned.
 bool execute_atomic(AtomicOp op, Scalar scalar, std::size_t count, void* target,
                     const void* operand, const void* compare, void* fetched) noexcept;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/boxes.cc -- see boxes.h. Nothing here runs for a message, but for renew() once in a lap of the box.
+// core/lane/boxes.cc -- see boxes.h. Nothing here runs per message, except renew(), once per lap of
+// the box.
 #include "core/lane/boxes.h"
 
 #include "core/engine/context.h"
@@ -13,7 +14,7 @@ static_assert(static_cast<std::uint8_t>(FrameKind::kEager) == 1 &&
                   kBoxFlags == (kFlagHasData | kFlagTagged),
               "a slot's word says what an eager frame's head says");
 constexpr TimeNs kAskAgainAfter = 100 * kMillisecond;
-constexpr TimeNs kUseLookEvery = 100 * kMillisecond;  // whether boxes are in use
+constexpr TimeNs kUseLookEvery = 100 * kMillisecond;  // interval of use checks
 constexpr std::uint8_t bit(BoxNote note) noexcept {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(note));
 }
@@ -84,7 +85,7 @@ void Boxes::close(Path& path) noexcept {
   if (!reader.polled()) return;
   std::erase(polled_, &reader);
   reader.slots = nullptr;
-  path.box_notes &= static_cast<std::uint8_t>(~kReaders);  // of a request that is over
+  path.box_notes &= static_cast<std::uint8_t>(~kReaders);  // the request is over
 }
 
 void Boxes::on_note(Path& path, std::uint64_t seq) noexcept {
@@ -110,7 +111,7 @@ void Boxes::on_note(Path& path, std::uint64_t seq) noexcept {
   path.break_down({Errc::kCorrupt, "the peer says of a fast box what nobody can say"});
 }
 
-// A box that was granted is asked back.
+// A granted box is reclaimed this way.
 void Boxes::on_refused(Path& path) noexcept {
   const bool granted = path.box_writer.state == BoxWriter::State::kGranted;
   path.box_writer.state = BoxWriter::State::kNone;
@@ -148,7 +149,7 @@ void Boxes::detach(Path& path) noexcept {
 
 void Path::detach_boxes() noexcept { parts_.boxes.detach(*this); }
 
-// Boxes are kept as long as nobody else wants one. Far fewer than 2^24 numbers can pass between two looks.
+// A box stays while nobody else wants one. Far fewer than 2^24 numbers can pass between two calls.
 void Boxes::keep_time() noexcept {
   for (BoxReader* box : polled_) {
     const std::uint64_t expected = box->peer->rx.reorder.expected();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/boxes.h -- which pairs have a fast box, and which boxes are looked at. A sender asks for one when it has
-// sent enough small messages; a receiver grants as many as it wants to look at in every round, and asks those back
-// that are not in use when others want one.
+// core/lane/boxes.h -- which pairs have a fast box, and which boxes are polled. A sender asks for a
+// box once it has sent enough small messages; a receiver grants as many as it is willing to poll in
+// every round, and reclaims unused ones when others want one.
 //
-// Threads: under the engine's lock. Ownership: borrows the ends of boxes, which stand in Paths, until detach().
+// Threads: under the engine's lock. Ownership: borrows the ends of boxes in Paths, until detach().
 #pragma once
 
 #include <vector>
@@ -18,32 +18,32 @@ class Boxes {
   Boxes(const Context& context, Sender& sender) : context_(context), sender_(sender) {}
 
   // The sending end.
-  /// A message that would have fitted into a box went by the endpoint of this path: asks for one in time.
+  /// A message that a box could have held went by this path's endpoint: asks for a box in time.
   void count_small(Path& path) noexcept {
     if (path.box_writer.state == BoxWriter::State::kNone) [[unlikely]]
       count_towards_request(path);
   }
-  /// Does the path that the peer is sent on have a box that is looked at?
+  /// Does the peer's send path have a box that the peer polls?
   static bool renewable(const Peer& peer) noexcept {
     const Path* const path = peer.send_path;
     return path != nullptr && path->box_writer.state == BoxWriter::State::kGranted;
   }
-  /// Takes a new lease on that. Requires: renewable(). false: there is none to be had now.
+  /// Takes a new lease on that box. Requires: renewable(). false: none can be had now.
   bool renew(Peer& peer) noexcept;
-  /// Our marker has been posted: nothing more of ours comes by this path's box.
+  /// Our marker has been posted: nothing more of ours goes into this path's box.
   static void on_left(Path& path) noexcept;
 
   // The receiving end.
   const std::vector<BoxReader*>& polled() const noexcept { return polled_; }
-  /// Lies something in any box that nobody has taken?
+  /// Does a box hold a message that nobody has taken?
   bool waiting() const noexcept;
-  /// The peer has left the path, or its box. Requires: it has been emptied.
+  /// The peer has left the path, or its box. Requires: the box was emptied.
   void close(Path& path) noexcept;
 
   // Both.
   /// The peer says something about a box of this path. seq: hostile.
   void on_note(Path& path, std::uint64_t seq) noexcept;
-  /// The path is down, or about to be destroyed: its memory is not touched any more.
+  /// The path is down, or about to be destroyed: its box is not touched any more.
   void detach(Path& path) noexcept;
   /// About every millisecond.
   void keep_time() noexcept;
@@ -59,7 +59,7 @@ class Boxes {
   const Context& context_;
   Sender& sender_;
   std::vector<BoxReader*> polled_;
-  bool refused_ = false;  // some request, since the boxes in use were last looked at
+  bool refused_ = false;  // a request was, since use was last checked
   TimeNs looked_at_ = 0;
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/copy_choice.h -- which of two ways a large message takes where both are open: copied through the
-// transport's buffers, by both ends at once, or exposed for a zero-copy read, by the receiver alone.
+// core/lane/copy_choice.h -- which way a large message goes where two are open: copied through the
+// transport's buffers, by both ends at once, or exposed for a zero-copy read, by the receiver
+// alone.
 //
-// Which is faster depends on the machine, on the size, and on what both ends do besides. So the first
-// transfers of a size go either way and are timed; later ones go the faster way, and now and then some go
-// the other way, since that may have become the faster one. Always several in a row: of one among others
-// the time tells little, as its end is heard together with theirs. The first of them are not timed: what they use
-// has left the caches, and one that takes five times as long would decide.
-// While large messages come from the peer at the same time, it is the work of both ends that decides
-// (copy_work.h): both processors are busy then, and the time of a transfer holds much that is not its own.
+// Which is faster depends on the machine, on the size, and on what else both ends do. So the first
+// transfers of a size are timed both ways; later ones go the faster way, and now and then some go
+// the other way, since that may have become faster. Always several in a row: the time of one among
+// others tells little, as its end is reported together with theirs. The first of a series are not
+// timed: what they use has left the caches, and one that takes five times as long would decide.
+// While large messages also come from the peer, the work of both ends decides (copy_work.h): both
+// processors are busy then, and the time of a transfer includes much that is not its own.
 //
 // Pure. Threads: as the Peer that it is part of.
 #pragma once
@@ -28,7 +29,7 @@ class CopyChoice {
  public:
   enum class Way : std::uint8_t { kCopied, kExposed };
 
-  /// The way of the next transfer, of so many bytes.
+  /// The way of the next transfer, of that many bytes.
   Way next(std::uint64_t bytes) noexcept {
     Sizes& sizes = sizes_of(bytes);
     const std::uint32_t series = sizes.transfers++ / kSeries;
@@ -37,8 +38,9 @@ class CopyChoice {
     return exposing_is_better(sizes) != other ? Way::kExposed : Way::kCopied;
   }
 
-  /// All of a transfer, of at least one byte, has been taken. It began when it was posted, or when the one before it ended.
-  /// came_bytes: of large messages of the peer, since it was posted.
+  /// A transfer, of at least one byte, was taken in full. It began when posted, or when the
+  /// previous one ended if that was later. came_bytes: of the peer's large messages, since it was
+  /// posted.
   void took(Way way, std::uint64_t bytes, std::uint64_t came_bytes, TimeNs posted,
             TimeNs ended) noexcept {
     const TimeNs time = std::max<TimeNs>(ended - std::max(posted, last_ended_), 0);
@@ -57,7 +59,7 @@ class CopyChoice {
     if (sizes.ended_alike == kUntimed) cost.add(static_cast<std::uint64_t>(time), bytes);
   }
 
-  /// What is known of the copies of transfers of so many bytes.
+  /// What is known of the copies of transfers of this size.
   CopyWork& work(std::uint64_t bytes) noexcept { return sizes_of(bytes).work; }
 
   static constexpr std::uint32_t kUntimed = 4;                 // first transfers of a series
@@ -65,7 +67,7 @@ class CopyChoice {
   static constexpr std::uint32_t kSeries = kUntimed + kTimed;  // transfers that go the same way
   static constexpr std::uint32_t kTrials = 2;                  // series
   static constexpr std::uint32_t kOtherWayFirst = 8;  // series; soon, as the trials are short
-  // Series. Odd: of windows of 2^n transfers it is not always the same place.
+  // Series. Odd, so that it wanders through windows of 2^n transfers.
   static constexpr std::uint32_t kOtherWayEvery = 63;
 
  private:
@@ -84,12 +86,12 @@ class CopyChoice {
       time_ns = bytes = 0;
       timed = 0;
     }
-    // A series may be shorter: the way of a transfer is chosen anew if what went ahead came in vain.
+    // A series may be cut short: the way is chosen anew if a transfer's data went ahead in vain.
     void end() noexcept {
       if (timed >= kTimed / 2) settle();
       begin();
     }
-    // A series in which an end did not run for a while tells nothing of the way: it counts a little.
+    // A series in which an end did not run for a while tells nothing of the way: limit its weight.
     void settle() noexcept {
       const std::uint64_t its = std::max<std::uint64_t>(time_ns * kUnitBytes / bytes, 1);
       known = known == 0 ? its : (known + std::min(its, 2 * known)) / 2;
@@ -100,7 +102,7 @@ class CopyChoice {
     std::array<Cost, 2> cost{};  // by Way
     CopyWork work;
     std::uint32_t transfers = 0;
-    std::uint32_t ended_alike = 0;  // before the last one, without a break; up to kUntimed
+    std::uint32_t ended_alike = 0;  // in a row, before the last one; up to kUntimed
     std::optional<Way> ended_way;   // of the last one
   };
   static constexpr std::uint64_t kUnitBytes = 64u << 10;
@@ -110,7 +112,7 @@ class CopyChoice {
     const auto quarters = static_cast<std::size_t>(std::bit_width((bytes - 1) >> 14) + 1) / 2;
     return sizes_[std::min(quarters, sizes_.size() - 1)];
   }
-  // Messages go both ways when they did so most of the time of late.
+  // Messages go both ways if they mostly did so lately.
   void note_came(bool came) noexcept {
     came_of_late_ = came ? std::min(came_of_late_ + 1, kOfLate) : std::max(came_of_late_ - 1, 0);
   }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/copy_work.h -- what the two ways of a large message cost the processors of both ends together: copied, one
-// end puts the bytes into the transport's buffers and the other takes them out; exposed, one end reads them.
+// core/lane/copy_work.h -- what a large message costs the processors of both ends together: copied,
+// one end puts the bytes into the transport's buffers and the other takes them out; exposed, one
+// end reads them.
 //
-// Known from what this end copied itself, as sender and as receiver of the same peer, which shares the node and
-// so is taken to be as fast. Where messages go both ways at once that sum decides, not the time that a transfer
-// takes: of two ends that copy, one that begins to expose only moves its own work to the other.
+// Known from this end's own copies, as sender to and receiver from a peer that shares the node and
+// so is taken to be as fast. While messages go both ways, this sum decides, not the time that a
+// transfer takes: of two ends that copy, one that begins to expose only moves its own work to the
+// other.
 //
 // Pure. Threads: as the Peer that it is part of.
 #pragma once
@@ -24,11 +26,12 @@ class CopyWork {
  public:
   enum class Part : std::uint8_t { kIn, kOut, kRead };
 
-  /// Shall the next copy, of so many bytes, be timed? Only some are: reading the clock costs, too.
+  /// Is the next copy, of this many bytes, to be timed? Only some are: reading the clock costs
+  /// time.
   bool due(Part part, std::size_t bytes) const noexcept {
     return bytes >= kTimedBytesMin && copies_[index(part)] % kTimedEvery == 0;
   }
-  /// bytes: at least 1. time_ns: unset if it was not timed; of a clock that stood still it tells nothing.
+  /// bytes: at least 1. time_ns: unset if it was not timed; ignored if the clock stood still.
   void copied(Part part, std::size_t bytes, std::optional<TimeNs> time_ns) noexcept {
     LIVEBTL_ASSERT(bytes != 0, "a copy of something");
     ++copies_[index(part)];
@@ -36,7 +39,7 @@ class CopyWork {
     const auto its =
         std::max<std::uint64_t>(static_cast<std::uint64_t>(*time_ns) * kUnitBytes / bytes, 1);
     std::uint64_t& known = known_[index(part)];
-    // One that was interrupted, or found nothing in the caches, tells little, even if it is the first.
+    // A copy that was interrupted or met cold caches tells little, even if it is the first.
     known = its < known || known == 0 ? its : (known * 7 + std::min(its, 2 * known) + 7) / 8;
   }
   /// nullopt: not all of it is known.
@@ -48,7 +51,7 @@ class CopyWork {
 
   /// Odd: a message is copied in 2^n pieces, of which the first is the slowest.
   static constexpr std::uint32_t kTimedEvery = 5;
-  /// Of the rest of a message most is not the copy.
+  /// Most of a shorter copy's time is not the copy.
   static constexpr std::size_t kTimedBytesMin = 4096;
 
  private:

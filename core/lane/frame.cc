@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/frame.cc -- the shape of every kind of header, and the checks that decode_head() leaves to
-// here. Pure; runs on whichever thread holds the engine's lock.
+// core/lane/frame.cc -- the shape of every kind of header, and the checks that decode_head() calls
+// out of line. Pure; runs on whichever thread holds the engine's lock.
 #include "core/lane/frame.h"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ constinit const std::array<FrameShape, kFrameKindsEnd> kFrameShapes = shapes_by_
 bool body_keeps_rules(FrameKind kind, Bytes header) noexcept {
   switch (kind) {
     case FrameKind::kRts: {
-      // An offer is one thing: a tagged message, a put (a key where a message has its tag), or a
-      // get's answer. Only a message's data go ahead.
+      // At most one of: tagged message, put (with a key in place of the tag), answer to a get. Only
+      // a message's data may go ahead.
       const auto flags = std::to_integer<unsigned>(header[offsetof(FrameHead, flags)]);
       const bool message = (flags & (kFlagPut | kFlagGet)) == 0;
       return std::popcount(flags & (kFlagTagged | kFlagPut | kFlagGet)) <= 1 &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/frame.h -- what is on the wire above a transport: one fixed header a kind, little-endian.
+// core/lane/frame.h -- the wire format above a transport: one fixed header per kind, little-endian.
 // docs/WIRE.md is the specification; change both. Pure: no state, no I/O.
 //
-// Every decode checks size, kind and reserved bits; meaning (keys, offsets, transfers) is checked
-// by the receiver.
+// Decoding checks size, kind and reserved bits; the receiver checks the meaning (keys, offsets,
+// transfers).
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace livebtl::core {
 
 enum class FrameKind : std::uint8_t {
   // Ordered lane: numbered, one path at a time per direction, exactly once.
-  kEager = 1,  // body MessageBody, payload the message
-  kRts = 2,    // body RtsBody: a rendezvous is offered; plain, tagged, put or get
-  kCts = 3,    // body CtsBody: send me the transfer from `offset` on, as attempt n
-  kFin = 4,    // body FinBody: the transfer is complete (code 0) or was given up, by either side
-  kDone = 5,   // body FinBody: an operation with delivery_complete, put or valueless atomic is done
+  kEager = 1,     // body MessageBody, payload the message
+  kRts = 2,       // body RtsBody: a rendezvous is offered; plain, tagged, put or get
+  kCts = 3,       // body CtsBody: send me the transfer from `offset` on, as attempt n
+  kFin = 4,       // body FinBody: the transfer is complete (code 0) or was given up, by either side
+  kDone = 5,      // body FinBody: a delivery_complete send, a put or a valueless atomic is done
   kActive = 6,    // body MessageBody: tag is the argument, data the handler; payload the message
   kPut = 7,       // body RemoteBody, payload the bytes
   kGet = 8,       // body RemoteBody, no payload: answered by kGetReply, or by an offer (kRts)
@@ -35,12 +35,12 @@ enum class FrameKind : std::uint8_t {
   // Path control: not numbered, not credited; about this path or pair.
   kAck = 64,        // body CreditBody; head.ack acknowledges
   kMarker = 65,     // body PathBody: nothing more comes on this path
-  kMarkerAck = 66,  // body PathBody: that marker of that path has arrived, and all before it
+  kMarkerAck = 66,  // body PathBody: that path's marker has arrived, and all before it
   kPathDown = 67,   // body PathBody: that path is lost; take it down too
   kProbe = 68,      // body PathBody: answer with kAck, on this path
   kHello = 69,      // no body, payload a handshake message (core/path/handshake.h)
   kGoodbye = 70,    // body PathBody: the process ends in good order
-  // body PathBody: of a path to be made; payload: its transport, the dialler's ticket
+  // body PathBody: the path to be made; payload: its transport, the dialler's ticket
   kTicket = 71,
   kTicketBack = 72,  // body PathBody, payload the other end's ticket; empty: refused
   kBox = 73,         // body PathBody: about a fast box of this path (core/path/fast_box.h)
@@ -51,15 +51,15 @@ enum FrameFlag : std::uint8_t {
   // bits
   kFlagHasData = 1,
   kFlagTagged = 2,  // kEager, kRts: a tagged message (else plain)
-  // kEager, kRts: answer kDone once in the target's buffer. kDone: answers a message that asked so,
-  // and names it by its number (else: a put or atomic, by its operation)
+  // kEager, kRts: answer kDone once it is in the target's buffer. kDone: answers such a message,
+  // named by its number (else: a put or atomic, named by its operation)
   kFlagWantDone = 4,
   kFlagAckWanted = 8,  // any: acknowledge soon
   kFlagPut = 16,       // kRts: a put (RtsBody.tag is the key, data the address)
   kFlagGet = 32,       // kRts: answers a kGet (RtsBody.tag is its operation, data 0)
-  kFlagGivenUp = 64,   // kFin: of the data's sender: no more comes; names the receiver's handle
-  // kRts of a message: data follow, unasked. kData: such data, under the sender's name. kCts: none of them were
-  // dropped; go on behind them
+  kFlagGivenUp = 64,   // kFin: from the data's sender: no more follows; names the receiver's handle
+  // kRts of a message: data follow unrequested. kData: such data, under the sender's name. kCts:
+  // none of them were dropped; continue after them
   kFlagAhead = 128,
 };
 
@@ -83,7 +83,7 @@ struct RtsBody {
   std::uint64_t tag = 0;
   std::uint64_t data = 0;
   std::uint64_t length = 0;
-  std::uint64_t transfer = 0;  // the sender's name for it, never used again by that process
+  std::uint64_t transfer = 0;  // the sender's name for it, never reused by that process
 };
 struct CtsBody {
   std::uint64_t transfer = 0;
@@ -126,16 +126,16 @@ struct CreditBody {
 };
 struct PathBody {
   std::uint64_t path = 0;  // the path's id, drawn by the dialler
-  // kMarker: its ordinal on the path; kMarkerAck: the marker's; kGoodbye: the number behind the last
-  // frame that the process meant to send; kBox: a BoxNote, above its byte the ordinal of the request that
-  // it is about; else 0
+  // kMarker: its ordinal on the path; kMarkerAck: the marker's; kGoodbye: the number after the last
+  // frame that the process meant to send; kBox: a BoxNote in the low byte, above it the ordinal of
+  // the request it concerns; else 0
   std::uint64_t seq = 0;
 };
 
 /// Does the kind belong to the ordered lane?
 constexpr bool is_ordered(FrameKind kind) noexcept { return static_cast<std::uint8_t>(kind) < 32; }
 
-/// A header as it is posted: head and body, in place.
+/// A header as posted: the head, then the body.
 template <class Body>
 struct Header {
   FrameHead head;
@@ -147,20 +147,20 @@ static_assert(sizeof(Header<CtsBody>) <= 64 && sizeof(Header<AtomicBody>) <= 64)
 struct FrameShape {
   std::uint8_t header_bytes = 0;  // head and body
   std::uint8_t flags_allowed = 0;
-  bool body_has_rules = false;  // reserved fields or 0/1 fields in the body
+  bool body_has_rules = false;  // reserved or 0/1 fields, or exclusive flags
 };
 inline constexpr std::size_t kFrameKindsEnd = 74;
 /// Indexed by kind.
 extern const std::array<FrameShape, kFrameKindsEnd> kFrameShapes;
 
-/// Are the reserved fields of the body 0, and the fields that say yes or no 0 or 1? Requires: the
+/// Are the body's reserved fields 0, its booleans 0 or 1, an RTS's flags compatible? Requires: the
 /// right size.
 bool body_keeps_rules(FrameKind kind, Bytes header) noexcept;
 
 inline constexpr std::uint8_t kEagerFlags =
     kFlagHasData | kFlagTagged | kFlagWantDone | kFlagAckWanted;
-/// What decode_head() would say of the kind, the flags and the reserved bits of an eager message,
-/// in one comparison; its size and its number are the caller's to check.
+/// decode_head()'s verdict on kind, flags and reserved bits of an eager message, in one comparison;
+/// the caller must check its size and number.
 inline bool is_eager(const FrameHead& head) noexcept {
   std::uint32_t first;
   std::memcpy(&first, &head, sizeof first);
@@ -190,7 +190,7 @@ inline std::optional<FrameHead> decode_head(Bytes header) noexcept {
     return std::nullopt;
   return head;
 }
-/// The body, after decode_head said that the kind has this one.
+/// The body. Requires: decode_head() accepted a kind with it.
 template <class Body>
 Body decode_body(Bytes header) noexcept {
   Body body;

@@ -13,7 +13,7 @@ namespace livebtl::core {
 
 class Intervals {
  public:
-  /// [offset, offset + length) has arrived. Requires: no overflow. Answers how many of these bytes
+  /// [offset, offset + length) has arrived. Requires: no overflow. Returns how many of these bytes
   /// are new. In-order arrival, the usual case, allocates nothing.
   std::uint64_t add(std::uint64_t offset, std::uint64_t length) {
     if (offset == prefix_ && islands_.empty()) [[likely]] {
@@ -24,21 +24,21 @@ class Intervals {
   }
   /// Has any byte of [offset, offset + length) arrived?
   bool touches(std::uint64_t offset, std::uint64_t length) const noexcept;
-  /// Bytes arrived in all.
+  /// Bytes arrived in total.
   std::uint64_t covered() const noexcept { return prefix_ + island_bytes_; }
-  /// How many stretches have arrived that are apart from each other and from the beginning.
+  /// The number of separate stretches that have arrived beyond the prefix.
   std::size_t islands() const noexcept { return islands_.size(); }
   /// All bytes before this have arrived: where a new attempt may start.
   std::uint64_t prefix() const noexcept { return prefix_; }
 
  private:
   std::uint64_t add_out_of_order(std::uint64_t begin, std::uint64_t end);
-  /// Moves the islands that the prefix has reached into it.
+  /// Merges the islands that the prefix has reached into it.
   void absorb() noexcept;
 
   std::uint64_t prefix_ = 0;
   std::uint64_t island_bytes_ = 0;
-  // begin -> end; apart from each other and behind the prefix
+  // begin -> end; separate from each other, and after the prefix
   std::map<std::uint64_t, std::uint64_t> islands_;
 };
 

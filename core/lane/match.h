@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/match.h -- which message goes to which receive: one Matcher a port. Pure; under the engine's
-// lock.
+// core/lane/match.h -- which message goes to which receive: one Matcher per port. Pure; under the
+// engine's lock.
 //
 // Rules (MPI's and libfabric's): receives match in the order posted; messages of one source match
-// in the order they arrived; a receive without a source takes the earliest arrival of any. Tagged
-// and plain messages never mix. Ownership: posted receives are the caller's Operations; unexpected
-// messages are the matcher's.
+// in the order they arrived; a receive without a source takes the earliest arrival of any source.
+// Tagged and plain messages never mix. Ownership: posted receives are the caller's Operations;
+// unexpected messages are the matcher's.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace livebtl::core {
 /// A receive, from post to completion.
 struct ReceiveState {
   ReceiveState() noexcept {
-  }  // leaves `slices` as they are: one is written for each receive, of several
+  }  // leaves `slices` uninitialized: most receives write only one of several
 
   Operation* previous = nullptr;  // in the matcher's list of posted receives
   Operation* next = nullptr;
@@ -67,7 +67,7 @@ struct Envelope {
   std::uint64_t transfer = 0;
   Destination source{};
 
-  /// What a receive is told that has taken so many bytes of it.
+  /// The completion of a receive that took this many bytes of it.
   Completion completion(std::size_t bytes) const noexcept {
     return {.code = bytes < length ? Errc::kTruncated : Errc::kOk,
             .has_data = has_data,
@@ -85,13 +85,13 @@ struct Unexpected {
   Unexpected* next = nullptr;
   Envelope envelope;
   std::unique_ptr<std::byte[]> payload;
-  // The sender has the credit for it back already.
+  // Credit the sender has back already.
   bool bytes_returned = false;
   bool header_returned = false;
 
   std::size_t payload_bytes() const noexcept { return envelope.rendezvous ? 0 : envelope.length; }
   bool wants_answer() const noexcept { return envelope.rendezvous || envelope.want_done; }
-  /// Of memory, as the allocator has it.
+  /// Memory, as the allocator counts it.
   std::size_t memory_bytes() const noexcept { return kMemoryBytesMin + payload_bytes(); }
   static constexpr std::size_t kMemoryBytesMin = 192;
 };
@@ -104,8 +104,8 @@ class Matcher {
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
 
-  /// A receive whose ReceiveState is filled in. Answers the unexpected message it takes (removed;
-  /// the caller's now), or null and the receive is posted. A multi-receive that took one is not
+  /// A receive whose ReceiveState is filled in. Returns the unexpected message it takes (removed;
+  /// the caller's now), or posts the receive and returns null. A multi-receive that took one is not
   /// posted: the caller uses it, updates capacity and multi_used, and posts it again while
   /// multi_bytes_min is left.
   std::unique_ptr<Unexpected> post(Operation& receive) {
@@ -120,11 +120,11 @@ class Matcher {
   void post_unmatched(Operation& receive) noexcept {
     append(receive, state_of<ReceiveState>(receive));
   }
-  /// A message has arrived. Answers the receive it goes to: removed from the list, unless it is a
-  /// multi-receive that still has multi_bytes_min left after envelope.length bytes (the caller
-  /// updates capacity and multi_used *before* the next call; a multi-receive too small for the
-  /// message (capacity < length) is still matched and truncates, as libfabric's). null: nobody
-  /// waits; the caller then adds it as unexpected.
+  /// A message has arrived. Returns its receive, removed from the list unless it is a multi-receive
+  /// that still has multi_bytes_min left after envelope.length bytes. The caller updates capacity
+  /// and multi_used *before* the next call. A multi-receive too small for the message (capacity <
+  /// length) still matches and truncates, as libfabric's. null: no receive matches; the caller then
+  /// adds the message as unexpected.
   Operation* arrived(const Envelope& envelope) noexcept {
     Operation* const first = posted_[lane(envelope.kind)].first;
     if (first == nullptr) return nullptr;
@@ -133,8 +133,8 @@ class Matcher {
     return use(*first, state, envelope);
   }
   void add_unexpected(std::unique_ptr<Unexpected> message) noexcept;
-  /// The first receive of that kind that waits, taken out of the list, if it is one for this message, and takes one
-  /// message into one slice. null: arrived() knows.
+  /// Takes the first posted receive of that kind off the list, if it matches this message and takes
+  /// one message into one slice. null: ask arrived().
   Operation* take_first(MessageKind kind, Tag tag, const Destination& source) noexcept {
     List<Operation>& list = posted_[lane(kind)];
     Operation* const first = list.first;
@@ -149,7 +149,7 @@ class Matcher {
     return first;
   }
 
-  /// The earliest unexpected message that a receive like this would take; stays in place.
+  /// The earliest unexpected message that a receive like this would take, left in place.
   Unexpected* peek(const ReceiveState& like) const noexcept;
   /// The same, taken out.
   std::unique_ptr<Unexpected> take(const ReceiveState& like) noexcept;
@@ -159,12 +159,12 @@ class Matcher {
   bool withdraw(Operation& receive) noexcept;
   /// Any posted receive (for closing a port); null: none.
   Operation* first_posted() const noexcept;
-  /// A posted receive that takes messages of this peer alone; null: none.
+  /// A posted receive that takes messages of this peer only; null: none.
   Operation* first_posted_from(const Peer& peer) const noexcept;
-  /// There is one that takes messages of some peer alone.
+  /// Is there one that takes messages of one peer only?
   bool has_directed() const noexcept;
 
-  /// The first so many posted receives; answers how many there were.
+  /// Visits the first `most` posted receives; returns how many.
   template <class Visit>
   std::size_t for_each_posted(std::size_t most, Visit visit) const {
     std::size_t visited = 0;
@@ -185,7 +185,7 @@ class Matcher {
     }
   }
 
-  /// In a forked child: another thread may have been at work at all this. Nothing is read, or freed.
+  /// In a forked child: another thread may have been changing all this. Nothing is read or freed.
   void forget() noexcept;
 
   std::size_t posted_count() const noexcept { return posted_count_; }

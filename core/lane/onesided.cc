@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/onesided.cc -- see onesided.h: the side that asks. The other: onesided_target.cc.
+// core/lane/onesided.cc -- see onesided.h: the side that asks. The other side: onesided_target.cc.
 #include "core/lane/onesided.h"
 
 #include "core/engine/context.h"
@@ -20,7 +20,7 @@ bool OneSided::admit(PortState& port, Peer& peer, Accept& answer) const noexcept
   return answer == Accept::kAccepted;
 }
 
-// in: an admitted operation. out: it stands last in the port's order.
+// in: an admitted operation. out: it is last in the port's order.
 void OneSided::open(PortState& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept {
   SendState& state = start_state<SendState>(operation);
   state.port = &port;
@@ -110,7 +110,7 @@ bool makes_sense(const AtomicRequest& request) noexcept {
          (!needs_compare(request.op) || request.compare != nullptr);
 }
 
-/// What the operation needs at the target, behind each other. Returns its size.
+/// Copies what the operation needs at the target, back to back. Returns the size.
 std::size_t take_operands(const AtomicRequest& request, std::size_t bytes, std::byte* to) noexcept {
   if (request.op == AtomicOp::kRead) return 0;
   std::memcpy(to, request.operand, bytes);

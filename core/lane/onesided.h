@@ -2,8 +2,8 @@
 // core/lane/onesided.h -- put, get, atomics and flush by ordered frames: exactly once, over every
 // transport.
 //
-// Threads: under the engine's lock. The target answers on the thread that moves its engine, be it the
-// agent: no MPI call is needed there.
+// Threads: under the engine's lock. The target answers on the thread that drives its engine, even
+// if it is the agent: no MPI call is needed there.
 #pragma once
 
 #include "core/engine/parts.h"
@@ -39,7 +39,7 @@ class OneSided {
   /// The operation is over (also called by rendezvous for large puts and gets).
   void complete(Operation& operation, const Completion& completion) noexcept;
 
-  /// The region's memory is the caller's again when this returns: what peers still do there ends.
+  /// The region's memory is the caller's again when this returns: peers' accesses to it end.
   Status deregister(std::uint32_t space, std::uint64_t key) noexcept;
   void fail_all(Peer& peer) noexcept;
   void cancel_port(PortState& port) noexcept;
@@ -62,7 +62,7 @@ class OneSided {
   void check_flushes(PortState& port) noexcept;
   template <class Concerned>
   void end_pending(Concerned concerned, Errc code) noexcept;
-  /// Where a request leads to; no memory: no such port or region, or its rights or bounds forbid it.
+  /// What a request refers to; memory null: no such port or region, or rights or bounds forbid it.
   struct Target {
     PortState* port = nullptr;
     std::byte* memory = nullptr;

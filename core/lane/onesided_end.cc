@@ -21,7 +21,7 @@ void OneSided::on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcep
       scatter({done.slices, done.slice_count}, 0, payload);
     } else {
       completion.code =
-          Errc::kCorrupt;  // a peer that answers with another length is not to be believed
+          Errc::kCorrupt;  // a peer that answers with another length cannot be believed
     }
   }
   complete(*done.operation, completion);

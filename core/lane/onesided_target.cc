@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/onesided_target.cc -- see onesided.h: the side that is asked. Requests are a peer's bytes: a
-// region, its rights and its bounds are checked for each before anything is touched.
+// core/lane/onesided_target.cc -- see onesided.h: the side that is asked. Requests are a peer's
+// bytes: region, rights and bounds are checked for each before anything is touched.
 #include "core/engine/context.h"
 #include "core/lane/atomics.h"
 #include "core/lane/onesided.h"
@@ -18,8 +18,8 @@ void OneSided::answer(Peer& peer, FrameKind kind, std::uint64_t operation, Errc 
                         Role::kAnswersRequest);
 }
 
-// Each is counted until its answer is on its way: a peer that asks and does not read gets no more of our
-// memory.
+// A request counts until its answer is on its way: a peer that asks and does not read cannot fill
+// our memory.
 bool OneSided::take_request(Peer& peer) noexcept {
   if (peer.rx.take_request(context_.config.settings)) return true;
   events_.on_breach(peer, "it has more one-sided operations open here than the protocol allows");
@@ -101,7 +101,7 @@ void OneSided::on_atomic(Peer& peer, const FrameHead& head, const AtomicBody& bo
   const std::size_t bytes = body.count * scalar_bytes(scalar);
   if (bytes > kAtomicBytesMax || payload.size() % bytes != 0 || payload.size() > 2 * bytes)
     return answer(peer, reply, body.operation, Errc::kInvalid);
-  // As libfabric's own providers want it.
+  // As libfabric's own providers require.
   const Access wanted = op == AtomicOp::kRead ? Access::kRead
                         : body.fetch != 0     ? Access::kReadWrite
                                               : Access::kWrite;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/out_frame.h -- frames of the ordered lane that wait for their turn. A frame lies in the user's
-// Operation, or in the sender's pool.
+// core/lane/out_frame.h -- frames of the ordered lane that wait for their turn, each in the user's
+// Operation or in the sender's pool.
 //
 // Threads: under the engine's lock.
 #pragma once
@@ -25,7 +25,7 @@ struct OutFrame {
   bool queued = false;  // waits in a FrameQueue: the peer cannot know of it
   Role role = Role::kPlain;
   alignas(8) std::byte header[kHeaderBytesMax];
-  Slice slices[kSlicesMax + 1];  // the user's, and in front of a put's the data told with it
+  Slice slices[kSlicesMax + 1];  // the user's; the data that go with a put come first
 
   FrameHead& head() noexcept { return *std::launder(reinterpret_cast<FrameHead*>(header)); }
   template <class Body>
@@ -35,13 +35,13 @@ struct OutFrame {
   }
 };
 
-/// First in, first out, through OutFrame::next.
+/// A FIFO, linked through OutFrame::next.
 struct FrameQueue {
   OutFrame* first = nullptr;
   OutFrame* last = nullptr;
 
   bool empty() const noexcept { return first == nullptr; }
-  std::size_t count() const noexcept {  // walks; seldom asked
+  std::size_t count() const noexcept {  // walks; rarely called
     std::size_t frames = 0;
     for (const OutFrame* frame = first; frame != nullptr; frame = frame->next) ++frames;
     return frames;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/port_state.h -- what the lanes know of a port: its matcher and its open operations; and the
-// table by which frames find it. The public half is core/engine/ports.h.
+// core/lane/port_state.h -- what the lanes know about a port: its matcher and open operations; and
+// the table by which frames find it. The public half is core/engine/ports.h.
 //
-// Threads: under the engine's lock. Ownership: a port belongs to the user and takes itself out of
-// the table; pending active messages are the port's.
+// Threads: under the engine's lock. Ownership: a port belongs to the user, removes itself from the
+// table, and owns its pending active messages.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ namespace livebtl::core {
 struct PortState {
   struct FlushWait {
     Operation* operation = nullptr;
-    Peer* peer = nullptr;      // null: all
+    Peer* peer = nullptr;      // null: all peers
     std::uint64_t number = 0;  // one-sided operations up to this one
   };
   struct PendingActive {
@@ -55,8 +55,8 @@ struct PortState {
 
 class PortTable {
  public:
-  /// A number that no port has. Not used again while there are fresh ones: a late frame must not
-  /// find a new port under an old number. Errors: kLimit.
+  /// A number that no port has. Not reused while there are fresh ones: a late frame must not find a
+  /// new port under an old number. Errors: kLimit.
   Result<PortNumber> free_number();
   void add(PortState& port) { table_[port.id] = &port; }
   void remove(PortState& port) noexcept;
@@ -64,7 +64,7 @@ class PortTable {
     return number < table_.size() ? table_[number] : nullptr;
   }
 
-  /// The first so many posted receives of all ports.
+  /// Visits the first `most` posted receives of all ports.
   template <class Visit>
   void for_each_receive(std::size_t most, Visit visit) const {
     for (const PortState* port : table_) {
@@ -72,7 +72,7 @@ class PortTable {
     }
   }
 
-  /// The messages that wait at all ports.
+  /// Visits all ports' unexpected messages.
   template <class Visit>
   void for_each_unexpected(Visit visit) {
     for (PortState* port : table_) {
@@ -82,13 +82,13 @@ class PortTable {
 
   void add_active(PortState& port, PortState::PendingActive message);
   bool active_waiting() const noexcept { return active_waiting_ != 0; }
-  /// One that waits, of any port, and the handler that it is for; nullopt: none waits.
+  /// A waiting active message of any port, and its handler; nullopt: none waits.
   std::optional<std::pair<PortState::PendingActive, ActiveHandler>> take_active();
 
-  /// A receive waits that takes messages of one peer alone: of this one, or of any.
+  /// Does a receive wait that takes messages of one peer only: of this one, or of any?
   bool waits_for(const Peer& peer) const noexcept;
   bool waits_for_one() const noexcept;
-  /// Receives that only this lost peer could have satisfied end.
+  /// Ends the receives that only this lost peer could have satisfied.
   void fail_directed(Peer& peer) noexcept;
 
  private:

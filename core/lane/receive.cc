@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/receive.cc -- see receive.h.
 //
-// What a message in order passes through is inlined into on_frame(): each call saved is ten
-// instructions or more. A transport calls the Path, whose part of this is here for the same reason.
+// All that an in-order message passes through is inlined into on_frame(): each call saved is ten
+// instructions or more. A transport calls the Path, whose share is here for the same reason.
 #include "core/lane/receive.h"
 
 #include "core/engine/context.h"
@@ -15,10 +15,9 @@
 
 namespace livebtl::core {
 
-// in: a frame as it came. out: its part of the engine has it, or its path is broken down.
-// An eager message that comes in order on a path in use goes straight to its port. The first one on
-// a path, or on one that the peer had left, takes the long way, where that is noted and the path is
-// confirmed.
+// in: a frame as it came. out: its part of the engine has it, or its path is broken down. An eager
+// message that comes in order on a path in use goes straight to its port. The first one on a path,
+// or on one that the peer had left, takes the long way, which notes that and confirms the path.
 void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
   if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.marker.peer_sends())
       [[likely]] {
@@ -84,7 +83,7 @@ void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes
       ++peer.counts.reordered;
       return;
     case Reorder::Verdict::kDuplicate:
-      // Seen, so the peer has lost our acknowledgement: tell it again.
+      // A repeat: the peer lost our acknowledgement, so tell it again.
       ++peer.counts.duplicates;
       peer.rx.ack_wanted = true;
       sender_.mark_dirty(peer);
@@ -159,7 +158,7 @@ Envelope envelope_of(Peer& peer, const FrameHead& head, Tag tag, std::uint64_t d
   return envelope;
 }
 
-/// Takes `bytes` from a multi-receive's buffer: where this message goes.
+/// Takes `bytes` from a multi-receive's buffer, for this message.
 MutableSlice take_multi(ReceiveState& state, std::size_t bytes) noexcept {
   auto* place = static_cast<std::byte*>(state.slices[0].data) + state.multi_used;
   state.multi_used += bytes;
@@ -170,8 +169,8 @@ MutableSlice take_multi(ReceiveState& state, std::size_t bytes) noexcept {
 
 }  // namespace
 
-// One more message of the peer's is kept, or has an answer to come. false: it is lost, as an honest one
-// sends within its credit: it never knows of more that was given back than was.
+// One more message of the peer's is kept, or awaits its answer. false: the peer is lost, since an
+// honest one sends within its credit, and never hears of more credit than was given back.
 bool Receiver::hold(Peer& peer, std::size_t bytes) noexcept {
   if (peer.rx.hold(bytes, context_.config.settings)) [[likely]]
     return true;
@@ -184,7 +183,7 @@ void Receiver::give_back(Peer& peer, std::size_t bytes, std::uint32_t headers) n
   if (peer.rx.credit_due()) sender_.mark_dirty(peer);
 }
 
-// Of a message that came and went at once: it was never counted.
+// For a message that was consumed on arrival, and so never counted.
 void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
   RxLane& rx = peer.rx;
   rx.released_bytes += bytes;
@@ -197,7 +196,7 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
                                                         const MessageBody& body,
                                                         Bytes payload) noexcept {
   PortState* port = ports_.find(head.target_port);
-  // A port that was closed: what is still on its way to it is nobody's.
+  // A closed port: what still arrives for it is nobody's.
   if (port == nullptr) [[unlikely]] {
     if ((head.flags & kFlagWantDone) != 0)
       return answer_taken(peer, head.seq, payload.size(), Errc::kCancelled);
@@ -214,8 +213,8 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
   keep_unexpected(*port, envelope, payload);
 }
 
-// in: an eager message that came and went at once, and wants to be told so. Until the answer is on its way
-// it counts as kept.
+// in: an eager message consumed on arrival whose sender wants to know. It counts as kept until the
+// answer is on its way.
 void Receiver::answer_taken(Peer& peer, std::uint64_t number, std::size_t bytes,
                             Errc code) noexcept {
   if (!hold(peer, bytes)) return;
@@ -252,7 +251,7 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
                         Bytes payload) noexcept {
   if ((head.flags & kFlagPut) != 0) return onesided_.on_put_offer(peer, head, body, payload);
   if ((head.flags & kFlagGet) != 0) return onesided_.on_get_offer(peer, body);
-  if (!hold(peer, 0)) return;  // until its end is told
+  if (!hold(peer, 0)) return;  // until its end is sent
   if ((head.flags & kFlagAhead) != 0) peer.rx.ahead.offer(body.transfer);
   PortState* port = ports_.find(head.target_port);
   if (port == nullptr)
@@ -307,7 +306,7 @@ void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message, Errc code) n
   transfers_.tell_end(*envelope.source.peer, envelope.transfer, code, role_of_answer(*message));
 }
 
-// in: an eager message that was kept. out: it counts no more, or only until its answer is on its way.
+// in: an eager message that was kept. out: it no longer counts, or only until its answer is posted.
 void Receiver::give_back_eager(const Unexpected& message, Errc code) noexcept {
   const Envelope& envelope = message.envelope;
   Peer& peer = *envelope.source.peer;
@@ -316,7 +315,7 @@ void Receiver::give_back_eager(const Unexpected& message, Errc code) noexcept {
   if (envelope.want_done) tell_done(peer, envelope.transfer, code, role_of_answer(message));
 }
 
-// The answer is queued next.
+// The caller queues the answer.
 Role Receiver::role_of_answer(const Unexpected& message) noexcept {
   if (!message.header_returned) return Role::kAnswersMessage;
   ++message.envelope.source.peer->rx.early_answers;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/receive.h -- what comes in: check, drop repeats, put in order, and hand each kind of frame
-// to its part.
+// core/lane/receive.h -- incoming frames: checks them, drops repeats, orders them, and hands each
+// kind to its part.
 //
 // Threads: under the engine's lock. Answers are queued here and posted after the transport's
-// progress() returned.
+// progress() has returned.
 #pragma once
 
 #include "core/engine/parts.h"
@@ -28,24 +28,24 @@ class Receiver {
   void on_frame(Path& path, Bytes header, Bytes payload) noexcept;
   /// Takes what lies in the fast boxes. Returns messages taken.
   std::size_t poll_boxes() noexcept { return boxes_.polled().empty() ? 0 : poll_polled(); }
-  /// Empties the box of this path, in front of what its endpoint has brought.
+  /// Empties this path's box, before what its endpoint has brought is handled.
   void drain_box(Path& path) noexcept;
   bool is_wanted(Path& path, Bytes header) noexcept;
   MutableBytes on_place(Path& path, Bytes header, std::size_t payload_bytes,
                         bool to_be_checked) noexcept;
 
-  /// Gives a message that was unexpected to a receive (also for claimed ones), and its credit back.
+  /// Gives an unexpected (or claimed) message to a receive, and its credit back.
   void deliver_unexpected(PortState& port, std::unique_ptr<Unexpected> message,
                           Operation& receive) noexcept;
   /// An unexpected message that nobody will receive. code: for a sender that waits for its end.
   void drop_unexpected(std::unique_ptr<Unexpected> message, Errc code) noexcept;
-  /// Credit back to the peer, of messages that were kept.
+  /// Gives back credit for messages that were kept.
   void give_back(Peer& peer, std::size_t bytes, std::uint32_t headers) noexcept;
 
-  /// Some peer's messages were stored when there was no credit ahead for them: none will ask for it again.
+  /// Some peer's messages were stored when no credit could go back early; no event retries that.
   bool keeps_credit() const noexcept { return keeps_credit_; }
-  /// Looks for that again, for one peer: once half of what was in the way has gone. To be called for each peer while
-  /// keeps_credit(), now and then.
+  /// Retries that for one peer, once half of what was in the way has gone. Call it for each peer
+  /// while keeps_credit(), now and then.
   void give_back_kept(Peer& peer) noexcept;
   void all_given_back() noexcept { keeps_credit_ = false; }
 

@@ -13,9 +13,10 @@
 
 namespace livebtl::core {
 
-// A program may send any number of messages before the one that the receiver waits for. So there is credit for more
-// as long as there is memory: for payload up to half of it, since what finds no credit for its bytes is offered, and
-// an offer takes none. But for a peer that does not read what it is answered: its answers would take memory without end.
+// A program may send any number of messages before the one that the receiver waits for. So credit
+// goes back as long as there is memory: for payload up to half of it, since a message without byte
+// credit is offered, and an offer takes none. Not to a peer that does not read its answers: these
+// would take memory without end.
 void Receiver::return_credit_early(Unexpected& message) noexcept {
   unexpected_bytes_ += message.memory_bytes();
   return_credit(message);
@@ -34,8 +35,8 @@ void Receiver::return_credit(Unexpected& message) noexcept {
     give_back(peer, message.bytes_returned ? message.payload_bytes() : 0, 1);
 }
 
-// Half: so that a walk through all that is stored is worth it. What a port's user has set aside keeps its credit until it
-// is received.
+// Half, so that walking through all that is stored pays off. What a port's user has set aside keeps
+// its credit until it is received.
 void Receiver::give_back_kept(Peer& peer) noexcept {
   const Settings& settings = context_.config.settings;
   const bool in_the_way = unexpected_bytes_ > settings.unexpected_bytes / 2 ||
@@ -73,8 +74,8 @@ void Receiver::on_active(Peer& peer, const FrameHead& head, const MessageBody& b
   ports_.add_active(*port, std::move(pending));
 }
 
-// kDone answers both a message that wanted it (named by its number) and a one-sided operation; a
-// flag tells.
+// kDone answers a message that wanted it (named by its number) or a one-sided operation; a flag
+// tells which.
 void Receiver::on_answer(Peer& peer, const FrameHead& head, const FinBody& body,
                          Bytes payload) noexcept {
   if ((head.flags & kFlagWantDone) == 0) return onesided_.on_answer(peer, body, payload);

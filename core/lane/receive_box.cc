@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/receive_box.cc -- the receiver's side of fast boxes (see receive.h, core/path/fast_box.h): polling them, and
-// emptying one in front of what its endpoint has brought. Under the engine's lock.
+// core/lane/receive_box.cc -- the receiver's side of fast boxes (see receive.h,
+// core/path/fast_box.h): polling them, and emptying one before what its endpoint has brought. Under
+// the engine's lock.
 #include "core/engine/context.h"
 #include "core/lane/port_state.h"
 #include "core/lane/receive.h"
@@ -9,11 +10,11 @@
 namespace livebtl::core {
 
 namespace {
-constexpr std::size_t kBoxBurst = 16;  // of one box before the next has its turn
+constexpr std::size_t kBoxBurst = 16;  // messages of a box in its turn
 }  // namespace
 
-// payload: in memory that the peer may change, read once; kWhole: it lies in the slot.
-// What most messages find, a receive that waits and takes just them, is done here; take_slowly() has all else.
+// payload: in memory that the peer may change, read once; kWhole: it lies in the slot. The usual
+// case, a posted receive that takes just this message, is done here; take_slowly() does the rest.
 template <bool kWhole>
 [[gnu::always_inline]] inline void Receiver::take(BoxReader& box, BoxWord word,
                                                   Bytes payload) noexcept {
@@ -48,13 +49,13 @@ template <bool kWhole>
                               .message_bytes = payload.size(),
                               .source = source,
                               .buffer = state.slices[0].data};
-  // Behind the copy: the slot is the writer's again.
+  // After the copy: the slot is the writer's again.
   if (seq + 1 - box.told >= box.tell_every) [[unlikely]]
     tell_box(box);
   receive->done(*receive, completion);
 }
 
-// The next message, if it lies in that box. false: it does not.
+// Takes the next message, if it is in that box. false: it is not.
 [[gnu::always_inline]] inline bool Receiver::take_from(BoxReader& box) noexcept {
   const std::uint64_t seq = box.peer->rx.reorder.expected();
   const BoxWord word{box.word_of(seq)};
@@ -95,7 +96,7 @@ template <bool kWhole>
   if (box.polled()) tell_box(box);
 }
 
-// How far we are, and, with it, whether credit is due.
+// Tells the writer how far we are, and credit that is due.
 void Receiver::tell_box(BoxReader& box) noexcept {
   Peer& peer = *box.peer;
   if (!box.worth_telling(peer.rx.reorder.expected())) return;
@@ -105,7 +106,7 @@ void Receiver::tell_box(BoxReader& box) noexcept {
 
 std::size_t Receiver::poll_polled() noexcept {
   std::size_t taken = 0;
-  // By index: a message that breaks the rules takes boxes away.
+  // By index: a message that breaks the rules removes boxes.
   const std::vector<BoxReader*>& polled = boxes_.polled();
   for (std::size_t i = 0; i < polled.size(); ++i) {
     BoxReader& box = *polled[i];
@@ -115,14 +116,14 @@ std::size_t Receiver::poll_polled() noexcept {
   return taken;
 }
 
-// What was sent before the frame fits into the box: more may be put there meanwhile, and is not waited for.
+// At most a boxful was sent before the frame; what is added meanwhile is not waited for.
 void Receiver::drain_box(Path& path) noexcept {
   for (std::size_t left = kBoxSlots; left != 0 && path.box_reader.polled(); --left) {
     if (!take_from(path.box_reader)) return;
   }
 }
 
-// What the peer had put into its box before the end was posted like all else, and counts as delivered.
+// What the peer put into its box before the end was posted like all else, and counts as delivered.
 void Path::on_down(const Error& why) noexcept {
   if (open()) parts_.receiver.drain_box(*this);
   break_down(why);

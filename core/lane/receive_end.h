@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/receive_end.h -- how a receive ends. The user's buffer is the user's again only with the last call of
-// `done`: a multi-receive that is withdrawn while messages arrive into it ends after them.
+// core/lane/receive_end.h -- how a receive ends. The user gets the buffer back only with the last
+// call of `done`: a multi-receive that is withdrawn while messages arrive into it ends after them.
 //
-// Threads: under the engine's lock. After the last call the operation is not to be touched.
+// Threads: under the engine's lock. After the last call the operation must not be touched.
 #pragma once
 
 #include "core/lane/match.h"
 
 namespace livebtl::core {
 
-/// A receive that its matcher has just withdrawn. code: what its last call says.
+/// Ends a receive that its matcher just withdrew. code: what its last call reports.
 inline void end_withdrawn(Operation& receive, Errc code) noexcept {
   ReceiveState& state = state_of<ReceiveState>(receive);
   state.withdrawn = code;

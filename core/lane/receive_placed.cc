@@ -17,8 +17,8 @@ std::optional<FrameHead> head_of_data(const Path& path, Bytes header) noexcept {
 
 }  // namespace
 
-// Data that went ahead of a request, while nobody has posted a receive yet, are dropped: to copy them would take as long
-// as to copy them where they belong.
+// Data ahead of a request are dropped while nobody has posted a receive: copying them aside would
+// take as long as copying them into place.
 bool Receiver::is_wanted(Path& path, Bytes header) noexcept {
   const auto head = head_of_data(path, header);
   return !head || transfers_.is_wanted(*path.peer, *head, decode_body<DataBody>(header));

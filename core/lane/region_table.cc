@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/region_table.cc -- a table of names for the keys that we make, a hash for those that the
-// user wished. Pure; runs under the engine's lock.
+// core/lane/region_table.cc -- a slot table for the keys that we make, a hash map for those that
+// the user wished. Pure; runs under the engine's lock.
 #include "core/lane/region_table.h"
 
 namespace livebtl::core {
 namespace {
 
-/// What a region of 0 bytes at no address answers: a pointer that is not null, never dereferenced.
+/// What check() returns for a region of 0 bytes at a null base: not null, never dereferenced.
 std::byte g_nothing;
 
 bool has_rights(Access has, Access wanted) noexcept {

@@ -3,9 +3,9 @@
 // Pure.
 //
 // A made key is a name in a SlotTable, never handed out twice, so a stale key never means new
-// memory. A wished key is the user's 64 bits (libfabric without FI_MR_PROV_KEY), and so
-// is what a stale one means; it must not be in use in its space. A space has keys of one sort, else
-// a stale key of one could come to be a key of the other.
+// memory. A wished key is the user's 64 bits (libfabric without FI_MR_PROV_KEY), and what a stale
+// one means is up to the user; it must not be in use in its space. A space has keys of one sort,
+// else a stale key of one could become a key of the other.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,9 @@ class RegionTable {
   Result<std::uint64_t> add(std::uint32_t space, const RegionRequest& request);
   /// Errors: kBadKey.
   Status remove(std::uint32_t space, std::uint64_t key);
-  /// The memory of [address, address + length) of a region, if the key is known in that space, the
-  /// rights are there and the range lies inside (no overflow). length 0 is inside when address is.
-  /// nullptr: refused. Note: also for a region of 0 bytes; the pointer is then not to be
-  /// dereferenced.
+  /// The memory at [address, address + length) of a region, if the key is known in that space,
+  /// grants the rights, and the range lies inside (no overflow; length 0: address may be the end).
+  /// nullptr: refused. A region of 0 bytes yields a pointer too, which must not be dereferenced.
   std::byte* check(std::uint32_t space, std::uint64_t key, std::uint64_t address,
                    std::uint64_t length, Access wanted) const noexcept;
   std::size_t count() const noexcept { return count_; }
@@ -53,8 +52,8 @@ class RegionTable {
 
   SlotTable<Region> made_;
   std::unordered_map<WishedKey, Region, WishedHash> wished_;
-  // Of each space: are its keys wished? Kept when its last region goes: a stale key of the one sort
-  // must not come to be one of the other. A few bytes for each space that there ever was.
+  // Per space: are its keys wished? Kept when its last region goes: a stale key of one sort must
+  // not become a key of the other. Costs a few bytes per space that there ever was.
   std::unordered_map<std::uint32_t, bool> wishing_;
   std::size_t count_ = 0;
 };

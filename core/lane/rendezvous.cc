@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/rendezvous.cc -- large messages, puts and gets at the end that has the bytes: offers them, and
-// hears what is asked for. See rendezvous.h; rendezvous_data.cc sends it, rendezvous_fetch.cc has the other end.
+// core/lane/rendezvous.cc -- large messages, puts and gets at the end that has the bytes: offers
+// them, and takes requests. See rendezvous.h; rendezvous_data.cc sends the bytes,
+// rendezvous_fetch.cc is the other end.
 #include "core/lane/rendezvous.h"
 
 #include <algorithm>
@@ -34,8 +35,8 @@ void Transfers::request_posted(std::uint64_t name) noexcept {
   out->counted = true;
 }
 
-// Not behind other data of the pair, where they would come no sooner, nor beside other paths, on which they could
-// overtake the offer and be dropped.
+// Not behind other data of the pair, where they would arrive no sooner, nor beside other bulk
+// paths, where they could overtake the offer and be dropped.
 bool Transfers::goes_ahead(Peer& peer, const Path& path, std::uint64_t name) noexcept {
   const bool alone = peer.bulk_paths.size() == 1 && peer.bulk_paths.front() == &path;
   return alone && peer.sending.empty() && peer.transfers_asked == 0 && peer.ahead.choose(name);
@@ -85,7 +86,7 @@ void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) no
   out->finished = true;
   if (out->region) peer.rx.end_request();
   if (!out->given_up) out->code = static_cast<Errc>(fin.code);
-  // One that is discarded, or that a receive without room takes, ends unasked: it tells nothing of the way.
+  // If discarded, or taken by a receive without room, it ends unasked and says nothing of the way.
   if (out->way && out->asked_for() && out->code == Errc::kOk && out->attempt == 0)
     peer.copies.took(*out->way, out->wanted, peer.placed_bytes_in - out->came_before, out->begun_at,
                      context_.config.now());
@@ -108,7 +109,7 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
 
 void Transfers::tell_read(const OutTransfer& done) noexcept {
   PortState* const port = ports_.find(done.read_through);
-  // Closed meanwhile; its number may be another's by now, which must not hear of other spaces.
+  // Closed meanwhile; another port may have its number, and must not hear of other spaces.
   if (port == nullptr || port->options.space != done.region->space) return;
   port->tell_remote_access(
       {{done.peer, done.reader}, Access::kRead, done.region->key, done.bytes, {}});
@@ -132,7 +133,7 @@ void Transfers::on_sent(Path& path, std::uint64_t name) noexcept {
 }
 
 void Transfers::path_lost(Peer& peer, Path& path) noexcept {
-  // What was posted there refers to users' bytes no more: the endpoint is gone.
+  // What was posted there no longer refers to users' bytes: the endpoint is gone.
   for (const std::uint64_t name : path.posted) {
     OutTransfer* out = out_.find(name);
     LIVEBTL_ASSERT(out != nullptr, "a posted transfer stays until its frames are sent");
@@ -144,13 +145,13 @@ void Transfers::path_lost(Peer& peer, Path& path) noexcept {
   ask_again(peer);
 }
 
-// The receiver may have lost the path before we did, and have asked again before we posted on it
-// what is lost now: it does not ask a second time. What comes twice counts once.
+// The receiver may have lost the path before we did, and asked again before we posted what is lost
+// now: it does not ask a second time. What comes twice counts once.
 void Transfers::rewind_outgoing(Peer& peer) noexcept {
   out_.for_each([&](std::uint64_t name, OutTransfer& out) {
     if (out.peer != &peer || out.finished) return;
     out.next_offset = out.asked_offset;
-    if (!out.asked_for()) out.ahead_bytes = 0;  // whatever the receiver says of it, it begins anew
+    if (!out.asked_for()) out.ahead_bytes = 0;  // starts over, whatever the receiver says of it
     if (out.end() == 0) return;
     if (std::find(peer.sending.begin(), peer.sending.end(), name) == peer.sending.end())
       peer.sending.push_back(name);

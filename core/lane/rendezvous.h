@@ -23,7 +23,7 @@
 
 namespace livebtl::core {
 
-/// A region, as transfers remember it: a deregistration ends those that use it.
+/// A region as transfers remember it: deregistering it ends those that use it.
 struct RegionName {
   std::uint32_t space = 0;
   std::uint64_t key = 0;
@@ -32,15 +32,15 @@ struct RegionName {
 
 struct OutTransfer {
   Operation* operation = nullptr;    // null: serves a get out of a region, or is given up
-  std::optional<RegionName> region;  // serves a get: out of this
-  PortNumber read_through = 0;       // ... and told to this port of ours
-  PortNumber reader = 0;             // ... for this one of the peer's
+  std::optional<RegionName> region;  // serves a get: its region
+  PortNumber read_through = 0;       // ... and our port that is told of it
+  PortNumber reader = 0;             // ... and for this port of the peer's
   PortState* port = nullptr;         // whose operation it is
   Peer* peer = nullptr;
   Slice slices[kSlicesMax];
   std::uint8_t slice_count = 0;
   bool one_sided = false;  // a put: completes as such
-  bool counted = false;    // ... and among the requests that are open
+  bool counted = false;    // ... and counted among the open requests
   bool finished = false;   // FIN has come, or it is given up and the receiver knows
   bool given_up = false;   // by us: the bytes are the user's again
   Errc code = Errc::kOk;
@@ -51,16 +51,16 @@ struct OutTransfer {
   std::uint64_t next_offset = 0;
   std::uint64_t ahead_bytes = 0;  // may go without a CTS
   std::uint32_t attempt = 0;
-  std::optional<CopyChoice::Way> way;  // chosen, and to be measured from begun_at on
+  std::optional<CopyChoice::Way> way;  // chosen, and measured from begun_at on
   TimeNs begun_at = 0;
-  std::uint64_t came_before = 0;  // of the peer's large messages, then
+  std::uint64_t came_before = 0;  // the peer's placed_bytes_in then
   std::uint32_t posted = 0;       // data frames in endpoints, referring to the user's bytes
 
   bool asked_for() const noexcept { return wanted != 0; }
   std::uint64_t total() const noexcept { return asked_for() ? wanted : bytes; }
-  /// Where what may be sent now ends.
+  /// The end of what may be sent now.
   std::uint64_t end() const noexcept { return asked_for() ? wanted : ahead_bytes; }
-  /// ... and time it from then on.
+  /// Choose again, and time it from then on.
   void choose_way_anew() noexcept {
     begun_at = 0;
     way.reset();
@@ -73,8 +73,8 @@ struct InTransfer {
   Peer* peer = nullptr;
   PortState* port = nullptr;
   Operation* operation = nullptr;    // the receive or get; null for a put into our region
-  std::optional<RegionName> region;  // a put: into this
-  Completion completion;             // filled in; given when all has arrived
+  std::optional<RegionName> region;  // a put: its region
+  Completion completion;             // prepared; given when all has arrived
   MutableSlice slices[kSlicesMax];
   std::uint8_t slice_count = 0;
   RemoteAccess access{};       // a put: what the port is told
@@ -85,7 +85,7 @@ struct InTransfer {
   bool credit_returned = false;  // a receive: the sender has the credit for the offer back
   Intervals arrived;
 
-  /// Of the frame that tells the peer that it has ended.
+  /// The role of the frame that tells the peer of its end.
   Role end_role() const noexcept {
     switch (purpose) {
       case Purpose::kReceive:
@@ -113,17 +113,17 @@ class Transfers {
   /// Sender: makes the transfer for an offer; the caller puts `name` into the RTS.
   OutTransfer& offer(Peer& peer, PortState* port, Operation* operation,
                      std::span<const Slice> slices, std::uint64_t bytes, std::uint64_t& name);
-  /// Sender: the offer, of a put, is on its way, and is one more open request.
+  /// Sender: a put's offer is on its way, and is one more open request.
   void request_posted(std::uint64_t name) noexcept;
-  /// Sender: shall the data of this offer, made for that path, go ahead? Then go_ahead() follows once it is posted.
+  /// Sender: should this offer's data go ahead on that path? If so, call go_ahead() once posted.
   bool goes_ahead(Peer& peer, const Path& path, std::uint64_t name) noexcept;
   void go_ahead(Peer& peer, std::uint64_t name) noexcept;
-  /// Sender: the offer was never posted: nobody is to be told when it ends.
+  /// Sender: the offer was never posted, so nobody is told when it ends.
   void withdraw_offer(std::uint64_t name) noexcept;
   /// Receiver: a matched offer. slices: where it goes; wanted: how much of it (0 ends it at once).
   void fetch(Peer& peer, InTransfer in, std::uint64_t wanted);
-  /// Receiver: all of an offer has arrived, or it cannot be taken (no such region, port, operation).
-  /// role: by what it was asked for.
+  /// Receiver: all of an offer has arrived, or it cannot be taken (no such region, port,
+  /// operation). role: that of the FIN.
   void tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role);
 
   void on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) noexcept;
@@ -133,18 +133,18 @@ class Transfers {
   bool is_wanted(Peer& peer, const FrameHead& head, DataBody data) noexcept {
     return target_of(peer, head, data) != nullptr;
   }
-  /// Where the payload of a data frame may be read to directly; empty: nowhere. Never where bytes
+  /// Where the payload of a data frame may be read into directly; empty: nowhere. Never where bytes
   /// have arrived or are arriving: what comes twice may be damaged the second time.
   MutableBytes place(Path& path, const FrameHead& head, DataBody data, std::size_t payload_bytes,
                      bool to_be_checked) noexcept;
   void on_sent(Path& path, std::uint64_t name) noexcept;
 
-  /// Posts data while the paths take it, at most bytes_max. Returns frames posted.
+  /// Posts data while the paths take it, until bytes_max is reached. Returns frames posted.
   std::size_t pump(Peer& peer, std::size_t bytes_max) noexcept;
-  /// A path of the pair is gone: its posted frames too. Asks again for what is missing.
+  /// A path of the pair is gone, with its posted frames. Asks again for what is missing.
   void path_lost(Peer& peer, Path& path) noexcept;
   void fail_all(Peer& peer) noexcept;
-  /// The peer of each message that is offered to it and that no receive there has taken. places: of the table, to look at.
+  /// Visits the peer of each offered message that no receive there took. places: slots to look at.
   template <class Visit>
   void for_each_untaken(std::size_t places, Visit visit) const {
     out_.for_each_in(places, [&visit](const OutTransfer& out) {
@@ -153,7 +153,7 @@ class Transfers {
   }
   /// Operations of a port that is being closed end with kCancelled.
   void cancel_port(PortState& port) noexcept;
-  /// Puts into a region and gets out of it, asked for by peers, end there with kBadKey.
+  /// Peers' puts into a region and gets out of it end at the peers with kBadKey.
   void cancel_region(const RegionName& region) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/rendezvous_data.cc -- the data of large messages, puts and gets on their way: by which path, and how.
-// See rendezvous.h. Under the engine's lock.
+// core/lane/rendezvous_data.cc -- sends the data of large messages, puts and gets: by which path,
+// and how. See rendezvous.h. Under the engine's lock.
 #include <algorithm>
 
 #include "core/engine/context.h"
@@ -11,12 +11,12 @@ namespace livebtl::core {
 
 namespace {
 
-constexpr double kLeadBytesMax = 1 << 20;  // of placed data, beside a path that is busy
+constexpr double kLeadBytesMax = 1 << 20;  // of placed data, over a path that is busy
 
 }  // namespace
 
-// The path that has carried least for its weight; all equal when there is one. While that one takes
-// nothing others may lead it, but not by much: else speed would decide the shares, not weight.
+// The path that has carried the least for its weight. While it is busy, others may get ahead of it,
+// but not by much: else speed would decide the shares, not weight.
 Path* Transfers::pick_path(Peer& peer) noexcept {
   Path* least = nullptr;
   for (Path* path : peer.bulk_paths) {
@@ -69,7 +69,7 @@ Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::
   return path.endpoint->post({bytes_of(header), payload, name, true, exposed});
 }
 
-// Is so large a fragment exposed? A transfer goes one way from its beginning to its end.
+// Is a fragment of this size exposed? A transfer goes the same way from beginning to end.
 bool Transfers::exposes(Peer& peer, const Path& path, OutTransfer& out,
                         std::size_t bytes) noexcept {
   const Caps& caps = path.slot.caps;
@@ -83,7 +83,7 @@ bool Transfers::exposes(Peer& peer, const Path& path, OutTransfer& out,
   return out.way != CopyChoice::Way::kCopied;
 }
 
-// What copies of a transfer of so many bytes cost, see copy_work.h. 0: that of the next one is not asked for.
+// Begins to time a copy of a transfer of `total` bytes, see copy_work.h. 0: it is not timed.
 TimeNs Transfers::begin_copy(const Path& path, CopyWork::Part part, std::uint64_t total,
                              std::size_t bytes) const noexcept {
   if (!path.measures_copies() || !path.peer->copies.work(total).due(part, bytes)) return 0;
@@ -106,8 +106,8 @@ Post Transfers::post_copied(Peer& peer, Path& path, const OutTransfer& out, std:
   return post;
 }
 
-// Posts the next fragment: exposed for a zero-copy read where the path can do that and it pays (ahead of the request,
-// too: in one go, as it costs this end nothing).
+// Posts the next fragment, exposed for a zero-copy read where the path can do that and it pays
+// (even ahead of the request: in one go, as it costs this end nothing).
 // Returns its bytes; 0: the path is busy.
 std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
                                  std::uint64_t name) noexcept {

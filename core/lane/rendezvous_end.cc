@@ -9,8 +9,8 @@
 
 namespace livebtl::core {
 
-// A put is answered by the peer's engine, whatever its program does; and of what still waits in a queue the peer
-// does not know.
+// The peer's engine answers a put, whatever its program does; and the peer does not know of what
+// still waits in a queue here.
 bool Transfers::is_untaken(const OutTransfer& out) noexcept {
   if (out.operation == nullptr || out.one_sided || out.finished || out.asked_for()) return false;
   return !state_of<SendState>(*out.operation).frame.queued;
@@ -30,12 +30,12 @@ void Transfers::fail_all(Peer& peer) noexcept {
 
 namespace {
 
-/// Nothing on the way by these of the peer's paths refers to users' memory any more. Others are
-/// left alone: it may cost a path that a device is at work on (Endpoint::let_go).
+/// Makes what is in flight on these paths of the peer stop referring to users' memory. Others are
+/// left alone: it may cost a path that a device is working on (Endpoint::let_go).
 template <class Concerned>
 void let_go(Peer& peer, Concerned concerned) noexcept {
   for (auto& path : peer.paths) {
-    // One that is down, and not cleared away yet, may still refer to it.
+    // A path that is down but not yet cleared away may still refer to it.
     if (path->endpoint && concerned(*path)) path->endpoint->let_go();
   }
 }

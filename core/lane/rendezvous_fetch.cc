@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/rendezvous_fetch.cc -- large messages, puts and gets at the end that is to have the bytes: asks
-// for what is offered, puts it where it belongs, and says when all is there. See rendezvous.h.
+// core/lane/rendezvous_fetch.cc -- large messages, puts and gets at the end that gets the bytes:
+// asks for what is offered, puts it where it belongs, and reports when all is there. See
+// rendezvous.h.
 #include <set>
 #include <utility>
 
@@ -19,7 +20,8 @@ namespace livebtl::core {
 
 namespace {
 
-/// Of one transfer. Each of several paths may be ahead of the others by a megabyte or so, in pieces of 16 KiB.
+/// Per transfer. Each of several paths may be ahead of the others by a megabyte or so, in pieces of
+/// 16 KiB.
 constexpr std::size_t kIslandsMax = 4096;
 
 CtsBody request_for(const InTransfer& in, std::uint64_t handle) noexcept {
@@ -40,7 +42,7 @@ void scatter(std::span<const MutableSlice> slices, std::uint64_t offset, Bytes b
 
 void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
   in.peer = &peer;
-  if (peer.failed) {  // its offer was kept, and the bytes have died with it
+  if (peer.failed) {  // its offer was kept, but the bytes are gone with it
     in.completion.code = Errc::kPeerLost;
     in.completion.bytes = 0;
     return finish(in);
@@ -66,7 +68,7 @@ void Transfers::ask(InTransfer& in, std::uint64_t handle, std::uint8_t flags) no
   sender_.queue_control(*in.peer, FrameKind::kCts, flags, 0, 0, request_for(in, handle));
 }
 
-// in: data by whichever name. out: by our handle. null: of no transfer of that peer's, or of none any more.
+// in: data under either name. out: under our handle. null: no transfer of that peer's (any more).
 InTransfer* Transfers::target_of(Peer& peer, const FrameHead& head, DataBody& data) noexcept {
   if ((head.flags & kFlagAhead) != 0) data.handle = peer.rx.ahead.handle_of(data.handle);
   InTransfer* in = in_.find(data.handle);
@@ -77,7 +79,7 @@ MutableBytes Transfers::place(Path& path, const FrameHead& head, DataBody data,
                               std::size_t payload_bytes, bool to_be_checked) noexcept {
   InTransfer* in = target_of(*path.peer, head, data);
   if (in == nullptr) return {};
-  // A put goes into memory that others may read meanwhile: only after its checksum was found right.
+  // A put goes into memory that others may read meanwhile: not before its checksum is verified.
   if (in->purpose == InTransfer::Purpose::kPut && to_be_checked) return {};
   if (data.offset > in->wanted || payload_bytes > in->wanted - data.offset) return {};
   if (in->arrived.touches(data.offset, payload_bytes)) return {};
@@ -106,7 +108,7 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
   Peer& peer = *path.peer;
   const std::uint64_t name = data.handle;
   InTransfer* in = target_of(peer, head, data);
-  if (in == nullptr) {  // late: its transfer is complete; or early
+  if (in == nullptr) {  // late (its transfer is complete) or early
     if ((head.flags & kFlagAhead) != 0) peer.rx.ahead.drop(name);
     return;
   }
@@ -125,11 +127,12 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
     events_.on_breach(peer, "it sends data with more gaps than several paths make");
 }
 
-// Another path may be reading some of the same bytes into place, and may yet fail and leave rubbish: those do not count.
-// If it fails, the loss of that path asks for them again. The others nobody may bring a second time.
+// Another path may be reading some of the same bytes into place, and may yet fail and leave
+// rubbish: those do not count. If it fails, its loss makes us ask for them again. The other bytes
+// may never come again, so they are taken.
 void Transfers::take(InTransfer& in, Path& path, const DataBody& data, Bytes payload) noexcept {
   const bool by_ring =
-      payload.size() <= path.slot.caps.piece_bytes_max;  // else read, without a place
+      payload.size() <= path.slot.caps.piece_bytes_max;  // else read, but not into place
   const TimeNs begun =
       by_ring ? begin_copy(path, CopyWork::Part::kOut, in.wanted, payload.size()) : 0;
   const std::span<const MutableSlice> slices{in.slices, in.slice_count};
@@ -153,7 +156,7 @@ void Transfers::complete_in(std::uint64_t handle) noexcept {
   finish(in);
 }
 
-// in: a transfer whose bytes are all there, out of the table. out: its operation is complete.
+// in: a transfer that has ended and left the table. out: its operation is complete.
 void Transfers::finish(const InTransfer& in) noexcept {
   switch (in.purpose) {
     case InTransfer::Purpose::kReceive:
@@ -169,8 +172,8 @@ void Transfers::finish(const InTransfer& in) noexcept {
   }
 }
 
-// A request that waits still is made newer: a peer that breaks paths and takes nothing does not get our
-// memory for them.
+// A request that still waits is updated: a peer that breaks paths and takes nothing must not fill
+// our memory.
 void Transfers::ask_again(Peer& peer) noexcept {
   in_.for_each([&](std::uint64_t, InTransfer& in) {
     if (in.peer == &peer) ++in.attempt;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/reorder.cc -- frames that overtook, or came again: everything off the fast path.
+// core/lane/reorder.cc -- frames that overtook others or came again: everything off the fast path.
 // Pure; runs under the engine's lock.
 #include "core/lane/reorder.h"
 
 namespace livebtl::core {
 namespace {
 
-/// As Window counts a kept frame, so that a correct peer's early frames never exceed what its
+/// At most what Window counts for a frame, so a correct peer's early frames never exceed what its
 /// window holds.
 std::size_t counted_bytes(std::size_t header_bytes, std::size_t payload_bytes) noexcept {
   constexpr std::size_t kPerFrame = 16;
@@ -31,7 +31,7 @@ std::optional<Reorder::Early> Reorder::take_next_early() {
   while (!early_.empty()) {
     const auto first = early_.begin();
     if (first->first > expected_) return std::nullopt;
-    const bool next = first->first == expected_;  // else it has come again as kNext meanwhile
+    const bool next = first->first == expected_;  // else it came again meanwhile, as kNext
     Early early = std::move(first->second);
     early_.erase(first);
     early_bytes_ -= counted_bytes(early.header.size(), early.payload.size());

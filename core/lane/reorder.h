@@ -2,8 +2,8 @@
 // core/lane/reorder.h -- the receiving end of the ordered lane: what comes next, what came early, what
 // came twice.
 //
-// Around a switch frames of one peer arrive by two paths; those that overtook wait here as copies,
-// bounded in bytes. Pure; no I/O.
+// Around a switch, a peer's frames arrive by two paths; those that overtook others wait here as
+// copies, bounded in bytes. Pure; no I/O.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace livebtl::core {
 
 class Reorder {
  public:
-  /// bytes_max: of header and payload of all early frames, plus 16 a frame (as a Window counts).
+  /// bytes_max: headers and payloads of all early frames, plus 16 per frame.
   explicit Reorder(std::size_t bytes_max, std::uint64_t first_seq = 1) noexcept
       : expected_(first_seq), bytes_max_(bytes_max) {}
 
@@ -24,7 +24,7 @@ class Reorder {
     kNext,       // deliver it now; expected() has moved past it; then drain with take_next()
     kEarly,      // copied, to be delivered later
     kDuplicate,  // seen before: drop it
-    kOverflow,   // more early bytes than a correct peer can have: the peer breaks the protocol
+    kOverflow,   // more early bytes than a correct peer can have: the peer broke the protocol
   };
   /// Judges a frame by its number. kNext is the fast path: one comparison, no copy.
   Verdict arrived(std::uint64_t seq, Bytes header, Bytes payload) {
@@ -49,15 +49,15 @@ class Reorder {
     return take_next_early();
   }
 
-  /// Nothing more is expected: gives back what came early.
+  /// Nothing more is expected: frees the early frames.
   void drop_early() noexcept {
     early_.clear();
     early_bytes_ = 0;
   }
 
-  /// All below it have been delivered: the cumulative acknowledgement.
+  /// All below this have been delivered: the cumulative acknowledgement.
   std::uint64_t expected() const noexcept { return expected_; }
-  /// 0: none waits. Counted with 16 a frame.
+  /// 0: no frame waits. Includes 16 per frame.
   std::size_t early_bytes() const noexcept { return early_bytes_; }
 
  private:

@@ -64,7 +64,7 @@ void Sender::queue_pooled(Peer& peer, Bytes header, Bytes payload, Role role) {
 }
 
 void Sender::queue_addresses(Peer& peer, Bytes payload) {
-  // One that waits is made newer: a peer that takes none does not get our memory for them.
+  // A waiting announcement is updated: a peer that takes none must not fill our memory.
   for (OutFrame* each = peer.tx.control.first; each != nullptr; each = each->next) {
     if (each->head().kind != FrameKind::kAddresses) continue;
     return fill(static_cast<PooledFrame&>(*each), payload);
@@ -94,7 +94,7 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
   const std::size_t bytes = header_bytes + payload.size();
   if (tx.overtake_bytes != SIZE_MAX) [[unlikely]] {
     if (bytes > tx.overtake_bytes) return Post::kRetry;
-    head.flags |= kFlagAckWanted;  // it tells that nothing is overtaken any more
+    head.flags |= kFlagAckWanted;  // the answer shows that overtaking is over
   }
   head.seq = tx.next_seq;
   head.ack = peer.rx.reorder.expected();
@@ -232,7 +232,7 @@ void Sender::count(Peer& peer, OutFrame& frame) noexcept {
   }
 }
 
-// A frame is on its way: account for it, and complete what waits for just that.
+// A frame is on its way: count it, and complete an operation that waits only for that.
 void Sender::taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept {
   count(peer, frame);
   if (frame.pooled) {
@@ -265,7 +265,7 @@ void Sender::replay(Peer& peer, std::uint64_t from, std::uint64_t end) noexcept 
   mark_dirty(peer);
 }
 
-// true: nothing (more) to send again.
+// true: nothing (more) to replay.
 bool Sender::flush_replay(Peer& peer, Path& path) noexcept {
   TxLane& tx = peer.tx;
   while (tx.replay_seq < tx.replay_end) {

@@ -16,7 +16,7 @@
 
 namespace livebtl::core {
 
-/// What the engine keeps of a send, put, get or atomic while its first frame waits.
+/// What the engine keeps for a send, put, get or atomic while its first frame waits.
 struct SendState {
   OutFrame frame;
   PortState* port = nullptr;
@@ -31,10 +31,10 @@ struct SendState {
 };
 static_assert(sizeof(SendState) <= sizeof(Operation::engine_state));
 
-/// Of a send, a put, a get or an atomic: it is the user's again, and open no more.
+/// Ends a send, put, get or atomic: it is the user's again, and no longer open.
 void end_operation(Operation& operation, const Completion& completion) noexcept;
 
-/// Could a fast box take it, were it short enough?
+/// Could a fast box take it, if it were short enough?
 inline bool boxable(PortNumber from, const SendRequest& request) noexcept {
   return request.slices.size() <= 1 && !request.delivery_complete &&
          (request.to.port | from) < kBoxPortsEnd;
@@ -68,8 +68,8 @@ class Sender {
     queue_pooled(peer, bytes_of(header), payload, role);
   }
   void queue_addresses(Peer& peer, Bytes payload);
-  /// An answer of the peer's to `operation` (null: to none of the user's) has come. false: what it answers still
-  /// waits here, in memory that the answer would give back; the peer made it up, and is lost.
+  /// The peer has answered `operation` (null: none of the user's). false: its frame still waits
+  /// here, in memory that the answer would give back; the peer made the answer up, and is lost.
   bool was_posted(Peer& peer, Operation* operation) noexcept;
   /// A request of ours to that peer has ended: another one may go.
   void request_ended(Peer& peer) noexcept;
@@ -78,13 +78,13 @@ class Sender {
 
   /// Posts what can be posted for this peer. Returns frames posted.
   std::size_t flush(Peer& peer) noexcept;
-  /// All peers that have something to send.
+  /// The same for all dirty peers.
   std::size_t flush_all() noexcept { return dirty_.empty() ? 0 : flush_dirty(); }
   void mark_dirty(Peer& peer) noexcept;
-  /// Some path did not take what was to be posted: again.
+  /// Some peer still has something to post: flush again.
   bool pending() const noexcept { return !dirty_.empty(); }
-  /// Queued frames, and data of large messages, that were posted since the beginning: what answers others is
-  /// among them, and no small message of the user's that went at once.
+  /// How many queued frames and data frames of large messages were ever posted. Includes answers to
+  /// others; excludes the user's small messages that went at once.
   std::uint64_t queued_posted() const noexcept { return queued_posted_; }
 
   /// The peer has taken all numbers below ack. false: it cannot have (ack was never sent).
@@ -130,7 +130,7 @@ class Sender {
   void answer_without_path(Peer& peer) noexcept;
   void taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept;
   void count(Peer& peer, OutFrame& frame) noexcept;
-  /// One piece, in scratch_ if it was several.
+  /// As one piece: several are gathered in scratch_.
   Bytes gather(std::span<const Slice> slices, std::size_t bytes) noexcept {
     if (slices.size() == 1) [[likely]]
       return {static_cast<const std::byte*>(slices[0].data), bytes};

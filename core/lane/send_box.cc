@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/send_box.cc -- where a message starts (see send.h): into the peer's fast box, if there is a lease, or by the
-// endpoint. Under the engine's lock.
+// core/lane/send_box.cc -- where a message starts (see send.h): in the peer's fast box if there is
+// a lease, else at the endpoint. Under the engine's lock.
 #include "core/lane/boxes.h"
 #include "core/lane/port_state.h"
 #include "core/lane/send.h"
 
 namespace livebtl::core {
 
-// A slot is the message's from here on: its word is stored last. fill: writes the slot's payload.
+// From here on the slot is the message's: its word is stored last. fill: writes the slot's payload.
 template <class Fill>
 [[gnu::always_inline]] inline void Sender::commit(PortState& port, const SendRequest& request,
                                                   std::size_t bytes, std::size_t said_bytes,
@@ -31,15 +31,15 @@ template <class Fill>
   ++peer.tx.used_headers;
   ++peer.tx.messages_sent;
   std::atomic_signal_fence(
-      std::memory_order_seq_cst);  // written first, then looked: FastBox::wake_reader()
+      std::memory_order_seq_cst);  // write first, then look: FastBox::wake_reader()
   if (std::atomic_ref(const_cast<std::uint32_t&>(*lease.asleep)).load(std::memory_order_relaxed) %
           2 ==
       1) [[unlikely]]
     peer.send_path->box->wake_reader();
 }
 
-// A message by a lease: nothing but the lease is looked at, and, if it is small, one line is written. false: there is
-// none for it.
+// Sends by lease: reads only the lease and, for a small message, writes one cache line. false: no
+// lease covers the message.
 [[gnu::always_inline]] inline bool Sender::put_into_box(PortState& port,
                                                         const SendRequest& request) noexcept {
   Peer& peer = *request.to.peer;
@@ -57,7 +57,7 @@ template <class Fill>
   return true;
 }
 
-// One whose bytes its slot cannot hold. false: nor can the area beside the slots, or not now.
+// A message too long for a slot. false: the area beside the slots cannot take it, or not now.
 [[gnu::noinline]] bool Sender::put_with_body(PortState& port, const SendRequest& request) noexcept {
   Peer& peer = *request.to.peer;
   TxLane& tx = peer.tx;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/send_credit.cc -- what becomes of a message that waits: it goes, is offered instead, or finds no
-// credit. Under the engine's lock.
+// core/lane/send_credit.cc -- what becomes of a waiting message: it goes, is offered instead, or
+// finds no credit. Under the engine's lock.
 #include <cstring>
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace livebtl::core {
 
 // A message too large for eager, or without credit for its bytes, becomes an offer just before it
-// is posted: which it is depends on the path and the credit of that moment.
+// is posted: whether it does depends on path and credit at that moment.
 void Sender::offer_instead(Peer& peer, const Path& path, OutFrame& frame) noexcept {
   SendState& state = state_of<SendState>(*frame.operation);
   std::uint64_t name = 0;
@@ -29,13 +29,13 @@ void Sender::offer_instead(Peer& peer, const Path& path, OutFrame& frame) noexce
   state.completes_when_posted = false;
 }
 
-// in: a credited frame at the head of its queue. out: false: it must wait for credit.
+// in: a message frame at the head of its queue. out: false: it must wait for credit.
 bool Sender::spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept {
   TxLane& tx = peer.tx;
   const TxLane::Admission admission = tx.admit(frame, path.slot.caps.eager_bytes_max);
   if (admission == TxLane::Admission::kGo) return true;
   if (admission == TxLane::Admission::kWait) {
-    ask_for_credit(peer, path);  // a little would not be told
+    ask_for_credit(peer, path);  // else a little goes unannounced
     return false;
   }
   if (tx.short_since == 0 && !tx.has_credit(frame.payload_bytes)) tx.short_since = tx.next_seq;
@@ -47,8 +47,8 @@ bool Sender::spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept {
   return true;
 }
 
-// Once, and again if that path was lost: the answer to a probe has the credit of its moment, and what the peer gives
-// back later it tells at once.
+// Once, and again if that path was lost: the answer to a probe carries the credit of that moment,
+// and the peer announces later credit at once.
 void Sender::ask_for_credit(Peer& peer, Path& path) noexcept {
   if (std::exchange(peer.tx.asked_on, path.id) == path.id) return;
   path.probe_due = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/send_notes.cc -- the sender's frames without a number: acknowledgements, and what is said
-// about paths. Under the engine's lock.
+// core/lane/send_notes.cc -- the sender's unnumbered frames: acknowledgements, and notes about
+// paths. Under the engine's lock.
 #include <algorithm>
 #include <utility>
 
@@ -49,16 +49,16 @@ bool post_box_notes(Peer& peer, Path& path) noexcept {
   return true;
 }
 
-// Not before can the peer answer. What is posted again meanwhile, for another reason, puts nothing off.
+// The peer's time to answer starts now. A probe repeated for another reason does not extend it.
 void on_probe_posted(Path& path, TimeNs now) noexcept {
   path.probe_due = false;
   if (std::exchange(path.probe_unposted, false) && path.probed != 0) path.probed = now;
 }
 
-// What goes on a path that is not confirmed may be lost with it in good order.
+// An unconfirmed path may be given up in good order, with what was sent on it.
 bool tells_losses(const Path& path) noexcept { return path.losses_due && path.confirmed; }
 
-/// false: not all of them could be posted. What is told twice asks for nothing.
+/// false: not all of them could be posted. Repeats have no effect.
 bool post_losses(Peer& peer, Path& path) noexcept {
   return std::ranges::all_of(peer.lost_paths, [&](const auto& lost) {
     return post_note(peer, path, FrameKind::kPathDown, lost.second);
@@ -68,8 +68,8 @@ bool post_losses(Peer& peer, Path& path) noexcept {
 }  // namespace
 
 // A process that sends nothing to the peer now (its transport was taken away, or the job is held)
-// still acknowledges: the other end would take silence for a broken path. Not where a marker is to
-// be acknowledged: that says the same, and nothing may come behind it.
+// still acknowledges: the other end would take silence for a broken path. Not while a marker is to
+// be acknowledged: that says the same, and nothing may follow it.
 void Sender::answer_without_path(Peer& peer) noexcept {
   if (!peer.rx.ack_wanted) return;
   Path* used = nullptr;  // by the peer
@@ -82,7 +82,7 @@ void Sender::answer_without_path(Peer& peer) noexcept {
   if (used != nullptr && !post_ack(peer, *used)) mark_dirty(peer);
 }
 
-// Frames about a path are posted on that path, so that a marker is behind all that went before.
+// Frames about a path are posted on that path, so that a marker follows all that went before.
 void Sender::flush_path_notes(Peer& peer) noexcept {
   if (peer.send_path == nullptr) [[unlikely]]
     answer_without_path(peer);
@@ -95,11 +95,11 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
       path->marker.on_posted();
       Boxes::on_left(*path);
     }
-    // Behind our own marker: the end that has the acknowledgement may close the path.
+    // After our own marker: an end that has the acknowledgement may close the path.
     if (path->marker.answer_due() != 0 && !path->marker.due() &&
         post_note(peer, *path, FrameKind::kMarkerAck, path->id, path->marker.answer_due())) {
       path->marker.on_answered();
-      path->answer_due = false;  // this is one
+      path->answer_due = false;  // answered by this
       peer.rx.ack_sent = peer.rx.reorder.expected();
       peer.rx.unacked_bytes = 0;
       peer.rx.ack_wanted = false;
@@ -107,7 +107,7 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
     if (path->box_notes != 0 && !path->marker.left()) again |= !post_box_notes(peer, *path);
     if (path->probe_due && post_note(peer, *path, FrameKind::kProbe, path->id))
       on_probe_posted(*path, context_.now);
-    // Not before what is owed to a marker: nothing may come behind that.
+    // Not while a marker's acknowledgement is owed: nothing may follow that.
     if (path->answer_due && path->marker.answer_due() == 0 && post_ack(peer, *path))
       path->answer_due = false;
     again |= tells_losses(*path) || path->marker.due() || path->marker.answer_due() != 0 ||

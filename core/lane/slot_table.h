@@ -15,7 +15,7 @@ namespace livebtl::core {
 template <class T>
 class SlotTable {
  public:
-  /// A fresh, default-made object. The reference stays good until release().
+  /// A default-constructed object. The reference stays valid until release().
   T& acquire(std::uint64_t& name) {
     std::uint32_t index = 0;
     if (free_.empty()) {
@@ -31,7 +31,7 @@ class SlotTable {
     name = (static_cast<std::uint64_t>(slot.reuse) << 32U) | (index + 1U);
     return slot.object;
   }
-  /// name: from anywhere, also hostile. nullptr: there is none with that name (any more).
+  /// name: may be hostile. nullptr: no object has that name (any more).
   const T* find(std::uint64_t name) const noexcept {
     const auto index = static_cast<std::uint32_t>(name) - 1U;
     if (index >= slots_.size()) return nullptr;
@@ -44,7 +44,7 @@ class SlotTable {
     const auto index = static_cast<std::uint32_t>(name) - 1U;
     Slot& slot = slots_[index];
     slot.used = false;
-    // A slot whose count is used up is retired rather than wrapped.
+    // A slot whose count is exhausted is retired rather than wrapped.
     if (++slot.reuse != 0) free_.push_back(index);
   }
   template <class Visit>
@@ -55,7 +55,7 @@ class SlotTable {
               slots_[index].object);
     }
   }
-  /// Those in the first `most` places, in use or not.
+  /// Visits those in use among the first `most` slots.
   template <class Visit>
   void for_each_in(std::size_t most, Visit visit) const {
     for (std::size_t index = 0; index < std::min(most, slots_.size()); ++index) {

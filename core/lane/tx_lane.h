@@ -17,7 +17,7 @@ namespace livebtl::core {
 
 /// The sending half of the ordered lane.
 struct alignas(64) TxLane {
-  // What a small message into the peer's fast box touches: one line.
+  // Touched by a small message into the peer's fast box: one line.
   std::uint64_t next_seq = 1;
   std::uint64_t used_bytes = 0, used_headers = 0;  // credit: cumulative since the pair began
   std::uint64_t messages_sent = 0;
@@ -25,26 +25,26 @@ struct alignas(64) TxLane {
   std::uint64_t acked = 1;       // the peer has taken all below
   std::uint64_t replay_seq = 0;  // [replay_seq, replay_end) is sent again before anything new
   std::uint64_t replay_end = 0;
-  // What goes by another path may overtake all below moved_at, until the peer has taken that: as much as this.
+  // Until the peer has taken all below moved_at, this much on another path may overtake it.
   std::size_t overtake_bytes = SIZE_MAX;  // SIZE_MAX: nothing can be overtaken
   std::uint64_t moved_at = 0;
   std::unique_ptr<Window> window;  // made when the first keeping path opens
-  FrameQueue control;              // answers; they wait for nothing, and pass all others
+  FrameQueue control;              // answers; wait for nothing, and pass all others
   FrameQueue requests;             // wait while too many are open; messages may pass them
   FrameQueue messages;
   std::uint64_t released_bytes = 0, released_headers = 0;
   std::uint32_t credit_bytes = 0, credit_headers = 0;  // the peer's limits, from its hello
   std::uint32_t open_requests = 0;                     // posted, and not answered
-  // Since credit in bytes came last: the next number when a message found none; 0: none did.
+  // next_seq when a message first lacked byte credit since any last came; 0: none has.
   std::uint64_t short_since = 0;
-  // Since any came last: id of the path on which the peer was asked for it; 0: it was not.
+  // Id of the path on which credit was asked for since any last came; 0: none.
   std::uint64_t asked_on = 0;
 
-  /// The number behind the last frame, were all that wait numbered by now.
+  /// The number after the last frame, were all waiting ones numbered now.
   std::uint64_t end() const noexcept {
     return next_seq + control.count() + requests.count() + messages.count();
   }
-  /// Of what messages wait behind: requests are not among it.
+  /// Nothing that messages wait behind; requests do not count.
   bool idle() const noexcept {
     return control.empty() && messages.empty() && replay_seq >= replay_end;
   }
@@ -54,15 +54,15 @@ struct alignas(64) TxLane {
   bool has_credit(std::size_t bytes) const noexcept {
     return has_header_credit() && used_bytes + bytes - released_bytes <= credit_bytes;
   }
-  /// The path that was sent on is left. However often a pair moves while one of its paths is stuck, the peer
-  /// holds no more early bytes than after one move.
+  /// The send path has been left. However often a pair moves while one of its paths is stuck, the
+  /// peer holds no more early bytes than after one move.
   void on_moved() noexcept {
     if (acked >= next_seq) return;
     moved_at = next_seq;
     if (overtake_bytes == SIZE_MAX) overtake_bytes = kOvertakeBytesMax;
   }
-  /// What the first message that waits may do. Without credit in bytes it is offered only once the peer has
-  /// taken all that is on its way, and still has not given any back: an offer costs three more frames.
+  /// What the first waiting message may do. Without byte credit it is offered only once the peer
+  /// has taken all that is on its way and still given none back: an offer costs three more frames.
   enum class Admission : std::uint8_t { kGo, kOffer, kAskFirst, kWait };
   Admission admit(OutFrame& frame, std::size_t eager_bytes_max) const noexcept {
     if (!has_header_credit()) return Admission::kWait;
@@ -75,7 +75,7 @@ struct alignas(64) TxLane {
     return acked >= (short_since != 0 ? short_since : next_seq) ? Admission::kOffer
                                                                 : Admission::kAskFirst;
   }
-  /// Messages wait until the peer has received some of those before.
+  /// Messages wait until the peer has received some earlier ones.
   bool out_of_credit() const noexcept {
     OutFrame* const frame = messages.first;
     return frame != nullptr && admit(*frame, SIZE_MAX) == Admission::kWait;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/unplaced.h -- which bytes of a fragment no other path is reading into place at this moment: what a path that
-// reads them may yet fail with would count as arrived. Pure.
+// core/lane/unplaced.h -- which bytes of a fragment no other path is reading into place right now:
+// such a path may yet fail, and bytes that it spoils would count as arrived. Pure.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace livebtl::core {
 
-/// Of a message, by offset; empty if begin == end.
+/// Offsets in a message; empty if begin == end.
 struct Stretch {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// The first stretch of `of` that none of the paths is reading into place for this transfer. A path has placing,
-/// placing_begin and placing_end, as Path has.
+/// The first stretch of `of` that no path is reading into place for this transfer. A path has
+/// placing, placing_begin and placing_end, as in Path.
 template <class Paths>
 Stretch first_unplaced(const Paths& paths, std::uint64_t transfer, Stretch of) noexcept {
   for (bool moved = true; moved;) {

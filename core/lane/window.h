@@ -3,9 +3,9 @@
 // are acknowledged.
 //
 // A byte ring of fixed size, one per peer that uses a keeping path; allocated once, by the
-// constructor. Pure; no I/O. Each frame lies in one piece (record head, header, payload), so the
-// end of the ring may be skipped: frames that sum up to the capacity do not always fit together,
-// but any single frame up to the capacity fits an empty window.
+// constructor. Pure; no I/O. Each frame is contiguous (record head, header, payload), so the end of
+// the ring may be skipped: frames that add up to the capacity do not always fit together, but any
+// single frame up to the capacity fits an empty window.
 // Invariants: frames are kept and released in sequence order; what was released is never seen again.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace livebtl::core {
 
 class Window {
  public:
-  /// capacity_bytes: header and payload of all kept frames, plus 16 a frame.
+  /// capacity_bytes: headers and payloads of all kept frames, plus 16 per frame.
   explicit Window(std::size_t capacity_bytes);
 
   /// Would a frame of this size fit now?
@@ -35,14 +35,14 @@ class Window {
 
   struct Kept {
     std::uint64_t seq = 0;
-    Bytes header;  // where it lies; valid until the next keep() or release()
+    Bytes header;  // in the ring; valid until the next keep() or release()
     Bytes payload;
   };
   /// The first kept frame with number >= seq; nullopt: none. Cheap when called with rising numbers.
   std::optional<Kept> at_or_after(std::uint64_t seq) const noexcept;
 
   bool empty() const noexcept { return frames_ == 0; }
-  /// As counted against the capacity: with 16 a frame, each rounded up to 8.
+  /// As counted against the capacity: 16 more per frame, each rounded up to 8.
   std::size_t kept_bytes() const noexcept { return kept_bytes_; }
   std::size_t kept_frames() const noexcept { return frames_; }
   std::size_t capacity_bytes() const noexcept { return capacity_; }
@@ -73,7 +73,7 @@ class Window {
     return tail_ >= bytes ? 0 : kNoPlace;
   }
   Record record_at(std::size_t offset) const noexcept;
-  /// The offset of the record behind the one at `offset`; meaningless behind the newest.
+  /// The offset of the record after the one at `offset`; meaningless after the newest.
   std::size_t offset_behind(std::size_t offset, const Record& record) const noexcept;
   void release_below(std::uint64_t ack) noexcept;
 
@@ -85,7 +85,7 @@ class Window {
   std::size_t frames_ = 0;
   std::size_t kept_bytes_ = 0;
   std::uint64_t oldest_seq_ = 0;  // frames_ > 0: of the record at tail_
-  std::uint64_t newest_seq_ = 0;  // of the last record kept, also when released
+  std::uint64_t newest_seq_ = 0;  // of the last record kept, even if released
   mutable Cursor cursor_;         // where the last at_or_after() found something; seq 0: nowhere
 };
 
