@@ -36,8 +36,7 @@ struct MemberId {
   friend auto operator<=>(const MemberId&, const MemberId&) = default;
 };
 
-/// What a ladder is for. Members keep it, so that any later coordinator can finish or undo the
-/// ladder.
+/// What a ladder is for; kept by members, so that any later coordinator can finish or undo it.
 struct Operation {
   std::uint64_t id = 0;  // random, not 0
   std::string verb;      // add | quiesce | remove | switch | set | checkpoint

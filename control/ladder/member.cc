@@ -152,7 +152,7 @@ void MemberMachine::handle(const core::RungReport& report, TimeNs now, Actions& 
   acknowledged_ = acknowledged_ || reached;
   if (refused) {
     // The member stays where it was, and says so until the next order. Once it has acknowledged a
-    // rung, others may rely on that: a refusal then asks to retract, and is no step back.
+    // rung, others may rely on that: a refusal then asks for a retraction, and is no step back.
     refused_seq_ = seq_;
     if (!acknowledged_) rung_ = rung_before_;
   }

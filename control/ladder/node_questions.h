@@ -37,8 +37,8 @@ class NodeQuestions {
   /// through one of them, except those that were silent lately: each of these is asked by itself,
   /// and passes nothing on.
   std::vector<Question> put(const std::vector<Send>& sends, const RelayOf& relay_of, TimeNs now);
-  /// The same question, if it is too long for one message, without passing on; empty: it passes
-  /// nothing on.
+  /// If a question is too long for one message: one for each of its relays, with nothing passed on;
+  /// empty: it passes nothing on.
   std::vector<AskRelay> apart(const AskRelay& question);
   /// The same without a relay that merges, if it is still too long.
   std::vector<Send> each_by_itself(const AskRelay& question) const;

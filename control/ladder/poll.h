@@ -180,7 +180,7 @@ class Poll {
       return item.second.answer.has_value() && predicate(*item.second.answer);
     });
   }
-  /// Every member, with what it answered, if it has.
+  /// All members, with what they have answered, if anything.
   std::vector<Counted> counted() const {
     std::vector<Counted> list;
     for (const auto& [member, entry] : entries_) {
