@@ -83,7 +83,7 @@ void put(const Assignment& assignment, core::Tuning& tuning) {
 
 }  // namespace
 
-// What is set of a family is in force for all of it, whatever was set of one before.
+// What is set for a family applies to all of it, whatever was set for one of its transports before.
 void apply_set(const std::vector<std::string>& arguments, Routing& routing) {
   routing.tuning.try_emplace(arguments[0]);
   for (std::size_t i = 1; i < arguments.size(); ++i) {

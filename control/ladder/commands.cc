@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/commands.cc -- verbs as changes of the routing.
+// control/ladder/commands.cc -- verbs as changes to the routing.
 #include "control/ladder/commands.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ std::string count_problem(std::string_view verb, std::size_t count) {
              : "set needs a transport and exclusivity=N, weight=N or, of sm, single-copy=WAY";
 }
 
-/// Why the transport that `add` or `switch` would use cannot be; nothing: it can.
+/// Why `add` or `switch` cannot use its transport; nullopt: it can.
 std::optional<VerbError> cannot_use(std::string_view verb, const std::string& used,
                                     const Routing& routing, const std::string& node,
                                     const Names& known) {
@@ -106,7 +106,7 @@ tl::expected<Routing, VerbError> ruled(std::string_view verb,
     apply_checkpoint(arguments, rules, routing);
   } else {
     apply_rule(verb, arguments, rules, known);
-    // On that node no rule of the job, present or later, moves the pairs elsewhere.
+    // On that node, no rule of the job, now or later, moves the pairs elsewhere.
     if (verb == "switch" && !node.empty()) rules.moved[used] = used;
   }
   if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);

@@ -50,7 +50,7 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
 
 void CoordinatorMachine::handle(const MembersFound& found) {
   const bool news = roster_.found(found, now_);
-  // A process that joins from a newcomer may stand where all others have left: so one more scan.
+  // A process that joins from a newcomer may stand on a rung that all others have left: scan again.
   const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
   if (news && ordering) roster_.want_scan();
 }
@@ -101,12 +101,12 @@ void CoordinatorMachine::advance_find() {
   if (looked && roster_.empty() && roster_.left() > 0) {
     return end(ExitCode::kNotFound, "every member of the job has left");
   }
-  // Only promises freeze the members; until then another's ladder may run between two answers.
+  // Only promises freeze the members; before, another's ladder may run between two answers.
   const bool all_said = looked && roster_.all_stand() && !roster_.empty();
   const bool fits = all_said && (takeover() || !roster_.forget_overtaken());
   if (fits && roster_.missing().count == 0) {
-    // A takeover asks for promises first: an order of the dead coordinator may still be on its way, and only
-    // a promise keeps it from beginning the ladder that we would have said does not exist.
+    // A takeover asks for promises first: an order of the dead coordinator may still be in flight,
+    // and only promises keep it from beginning the very ladder that we would report as absent.
     const bool promises_first = takeover() && !command_.dry_run;
     if (gives_way() || (promises_first ? malformed_takeover() || mixes_jobs() : settle())) return;
     if (command_.dry_run) {
@@ -193,7 +193,7 @@ bool CoordinatorMachine::answered(const RosterEntry& entry) const {
   }
 }
 
-/// An order takes time, and its result comes unasked: so it is repeated at a constant interval.
+/// An order takes time, and its result comes unasked, so requests are repeated at a fixed interval.
 Backoff::Limits CoordinatorMachine::steady() const noexcept {
   return {command_.times.resend, command_.times.resend, command_.times.resend};
 }
@@ -206,7 +206,8 @@ TimeNs CoordinatorMachine::due_at(const RosterEntry& entry) const {
              : entry.backoff.asked_at() + command_.times.keepalive;
 }
 
-/// What request_for() would say, without saying it: this is looked at for every member whenever one answers.
+/// Identifies what request_for() would return, without building it: this runs for every member
+/// whenever one answers.
 LadderQuestion CoordinatorMachine::question_for(const RosterEntry& entry) const {
   LadderQuestion question{kKindOf<StandingRequest>, term_, 0, std::nullopt};
   const bool promises = phase_ == Phase::kPromise || phase_ == Phase::kRung;

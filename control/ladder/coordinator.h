@@ -3,10 +3,10 @@
 // outcome.
 //
 // Pure: no socket, no clock; time is an argument. Driven by btlctl in the product and by the
-// simulator. Keeps no state that members do not have too: killed at any point, the next one
-// finishes its work (resume) or undoes it (abort). Phases: find members -> (dry run: ask for plans)
-// -> promises from all -> rung by rung, each ordered only after all acknowledged the last -> say
-// goodbye -> done. docs/SWITCH.md has the rules.
+// simulator. Keeps no state that the members do not have: if it is killed at any point, the next
+// one finishes its work (resume) or undoes it (abort). Phases: find members -> (dry run: ask for
+// plans) -> promises from all -> rung by rung, each ordered only after all have acknowledged the
+// one before -> goodbye -> done. docs/SWITCH.md has the rules.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ struct CoordinatorTimes {
   TimeNs rung = 10 * kSecond;             // a third of the total, if that is longer
   TimeNs rescan = 100 * kMillisecond;     // while members are still missing
   TimeNs resend = 100 * kMillisecond;     // to members that have not answered
-  TimeNs keepalive = 500 * kMillisecond;  // to all others, so that they know that we live
-  TimeNs goodbye = kSecond;               // at most, for the answers to our end
+  TimeNs keepalive = 500 * kMillisecond;  // to all others, so that they know we are alive
+  TimeNs goodbye = kSecond;               // at most, for the answers to our LadderEnd
 };
 
 /// The times of a command that may take `total` in all.
@@ -48,13 +48,13 @@ struct Command {
   // a resume that nobody asked for: gives way to a coordinator at work, instead of taking over
   bool by_itself = false;
   std::uint64_t coordinator = 0;  // random, not 0
-  std::uint64_t operation = 0;    // random, not 0: the id of the ladder, if there will be one
+  std::uint64_t operation = 0;    // random, not 0: the id of the ladder, if one begins
   CoordinatorTimes times;
 };
 
 /// Time has passed; nothing else happened.
 struct Tick {};
-/// What a relay tells of several members at once: each standing counts as if it had come alone.
+/// What a relay reports of several members at once: each standing counts as if it had come alone.
 struct Standings {
   std::vector<Standing> list;
 };
@@ -82,7 +82,7 @@ class CoordinatorMachine {
 
   CoordinatorMachine(Command command, TimeNs now);
 
-  /// First call: step(Tick{}, now). Later: whenever something arrived, and at wake_at().
+  /// First call: step(Tick{}, now). Later: whenever something arrives, and at wake_at().
   std::vector<CoordinatorAction> step(const CoordinatorEvent& event, TimeNs now);
   TimeNs wake_at() const noexcept;
   bool done() const noexcept { return phase_ == Phase::kDone; }
@@ -128,7 +128,7 @@ class CoordinatorMachine {
   void next_rung();
   void rung_failed(const Standing* refusal);
   void undo_from(Rung rung, ExitCode why);
-  const Standing* unfinished() const;  // of the newest operation that is; nullptr: none
+  const Standing* unfinished() const;  // of the newest unfinished operation; nullptr: none
   bool leaves_open() const;            // the next coordinator may have something to finish
   void note_left_open();               // kGoodbye
 
@@ -161,12 +161,12 @@ class CoordinatorMachine {
   std::string title() const;  // "switch sm tcp"
 
   bool takeover() const noexcept { return command_.verb == "resume" || command_.verb == "abort"; }
-  /// May it take the job from a coordinator that lives?
+  /// May it take the job from a living coordinator?
   bool forces() const noexcept { return takeover() && !command_.by_itself; }
 
   Command command_;
   TimeNs now_;
-  TimeNs deadline_;           // of the whole
+  TimeNs deadline_;           // of the whole command
   TimeNs rung_deadline_ = 0;  // of the rung, or of the goodbye
   TimeNs rung_started_ = 0;
   std::vector<CoordinatorAction> actions_;
@@ -178,8 +178,8 @@ class CoordinatorMachine {
   Routing after_;               // what the verb makes of the routing in force
   Order order_;                 // kRung: the current one
   bool leaves_open_ = false;    // kGoodbye: what the members are told
-  std::uint64_t end_seq_ = 1;   // ... and how often that has changed
-  std::uint32_t progress_ = 0;  // kRung: acknowledgements last told
+  std::uint64_t end_seq_ = 1;   // ... LadderEnd::seq: rises when that changes
+  std::uint32_t progress_ = 0;  // kRung: acknowledgements last reported
   std::optional<Rung>
       retract_to_;  // kRung: may be ordered without the current order's acknowledgements
   ExitCode why_undoing_ = ExitCode::kDone;

@@ -70,7 +70,8 @@ bool CoordinatorMachine::settle_routing() {
   auto after = apply_verb(command_.verb, *arguments, first.routing, node_, roster_.known_names());
   if (failed(after)) return true;
   after_ = std::move(*after);
-  // Even if the routing stays as it is, members may lack the transport that is asked for: then they look for it.
+  // Even if the routing does not change, members may lack the transport asked for: a ladder makes
+  // them look for it.
   const std::string wanted = wanted_by(command_.verb, *arguments);
   const bool looks = !wanted.empty() || is_return(command_.verb, *arguments);
   if (after_ != first.routing || (looks && !roster_.absent(node_, wanted).empty())) return false;
@@ -121,7 +122,7 @@ void CoordinatorMachine::begin_ladder() {
   operation.before = roster_.entries().begin()->second.answer->routing;
   operation.after = after_;
   order_.epoch = roster_.highest_epoch() + 1;
-  // All rest, which is the new ladder's foot: its first order is the rung above.
+  // All are at rest, at the new ladder's foot: its first order is the rung above.
   retract_to_ = Rung::kOld;
   order(Rung::kJoint, false);
 }
@@ -143,14 +144,14 @@ void CoordinatorMachine::begin_takeover() {
   if (aborts && highest == Rung::kNew) return end_past_commit();
   if (undoing && highest < Rung::kNewTx) return order(lowest, true);
   if (highest == Rung::kOld) return order(highest, aborts);
-  // The last order led up here, so all acknowledged the rung below: it may be retracted, as
-  // the coordinator that gave it could. If this rung cannot be reached, there is no other way off it.
+  // The last order led up here, so all acknowledged the rung below: we may retract it, as the
+  // coordinator that gave it could. If this rung cannot be reached, there is no other way off it.
   if (aborts) return order(below(highest), true);
   if (highest != Rung::kNew) retract_to_ = below(highest);
   order(highest, false);
 }
 
-/// What `abort` says where it comes too late.
+/// What `abort` says when it comes too late.
 void CoordinatorMachine::end_past_commit() {
   end(ExitCode::kNotReleased,
       "'" + title_of(order_.operation) +
@@ -166,7 +167,7 @@ void CoordinatorMachine::order(Rung rung, bool undoing) {
   roster_.want_scan();
   rung_started_ = now_;
   rung_deadline_ = now_ + command_.times.rung;
-  // The command's deadline ends the way up; the way back takes the time that it needs.
+  // The command's deadline limits the way up; the way back takes the time that it needs.
   if (!undoing) rung_deadline_ = std::min(rung_deadline_, deadline_);
   actions_.emplace_back(Progress{rung, undoing, 0, roster_.size()});
 }
@@ -204,7 +205,7 @@ void CoordinatorMachine::next_rung() {
   order(above(order_.rung), false);
 }
 
-/// Goes down from a rung that all acknowledged.
+/// Goes down from a rung that all have acknowledged.
 void CoordinatorMachine::undo_from(Rung rung, ExitCode why) {
   why_undoing_ = why;
   order(rung == Rung::kOld ? rung : below(rung), true);
@@ -230,8 +231,8 @@ void CoordinatorMachine::rung_failed(const Standing* refusal) {
                         ", where the job can go on; `btlctl resume` goes on from there");
   }
   why_undoing_ = refusal != nullptr ? ExitCode::kRefused : ExitCode::kRetracted;
-  // The stragglers of this rung: they may catch up while it is taken back. After a refusal the others had no
-  // time to acknowledge.
+  // Note this rung's stragglers now: they may catch up while it is taken back. After a refusal, the
+  // others had no time to acknowledge.
   if (refusal == nullptr) note_stragglers();
   const Rung target = *retract_to_;
   retract_to_.reset();

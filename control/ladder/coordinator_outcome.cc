@@ -44,7 +44,7 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
 
 // -- goodbye
 
-// A member that rests may still find an order of ours that it has not answered, and follow it.
+// A member at rest may still receive, and follow, an order of ours that it has not answered.
 bool CoordinatorMachine::leaves_open() const {
   return !roster_.all_answered([this](const Standing& standing) {
     const bool behind =
@@ -64,17 +64,17 @@ void CoordinatorMachine::note_left_open() {
 void CoordinatorMachine::advance_goodbye() {
   bool all_know = true;
   for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
-  // A process that joined after our last scan may have learnt from a member that we are at work, and
-  // would keep the next command waiting, or stand on a rung that all others have left. From now on none
-  // can: so one more scan finds all of them, and those that were told that nothing is left open are told
-  // otherwise.
+  // A process that joined after our last scan may have learnt from a member that we are at work,
+  // and would keep the next command waiting, or stand on a rung that all others have left. From now
+  // on none can do so: one more scan finds them all, and members that were told that nothing is
+  // left open are told otherwise if need be.
   const bool looked = all_known();
   if ((all_know && looked) || now_ >= rung_deadline_) phase_ = Phase::kDone;
 }
 
 // -- what is said
 
-/// An order to two jobs that go by one name would be carried out by both.
+/// Two jobs that go by one name would both carry out an order.
 bool CoordinatorMachine::mixes_jobs() {
   std::string why = several_jobs(command_.job, roster_.counted());
   if (why.empty()) return false;
@@ -107,7 +107,7 @@ void CoordinatorMachine::advance_plan() {
   end(ExitCode::kDone, title() + would + "; nothing was changed");
 }
 
-/// Both ends report the pair, which is listed once. An engine's name of a peer ends in its id.
+/// Both ends report a pair; it is listed once. An engine's name for a peer ends in the peer's id.
 void CoordinatorMachine::note_cut_off(const std::string& name, const std::string& peer) {
   const std::string other = peer.substr(0, peer.rfind(" ("));
   const std::string pair = std::min(name, other) + " - " + std::max(name, other);
@@ -137,7 +137,8 @@ void CoordinatorMachine::finish_climb() {
   end(ExitCode::kDone, title() + done + but_not_on(operation.after, operation.node));
 }
 
-/// No ladder is run. The members have checked who holds the devices that they released or never opened.
+/// No ladder is run. The members have checked who holds the devices that they released or never
+/// opened.
 void CoordinatorMachine::end_already() {
   outcome_.already = true;
   outcome_.released = releases(command_.verb, outcome_.arguments);
@@ -149,7 +150,7 @@ void CoordinatorMachine::end_already() {
                               "restart the holders named, then repeat this, which looks again");
 }
 
-/// transports: of these alone, on the scope's node alone.
+/// Notes the holders of these transports only, on the scope's node only.
 void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports) {
   for (const Standing& standing : roster_.answers()) {
     if (!node_.empty() && standing.node != node_) continue;
@@ -170,7 +171,8 @@ std::string CoordinatorMachine::host_of(const std::string& node) const {
   return "";
 }
 
-/// The nodes that a command for the job does not touch, since a command with their scope has ruled otherwise.
+/// The nodes that a command for the whole job leaves alone, because a command for that node has
+/// ruled otherwise.
 std::string CoordinatorMachine::but_not_on(const Routing& after, const std::string& node) const {
   const bool returns = is_return(outcome_.verb, outcome_.arguments);
   if (!node.empty() && returns && !after.set_aside.empty())
@@ -214,7 +216,7 @@ void CoordinatorMachine::note_pairs() {
   outcome_.pairs_left = static_cast<std::uint32_t>((left + 1) / 2);
 }
 
-/// Does this member still owe an answer in the phase that ends?
+/// Does this member still owe an answer in the phase that is ending?
 bool CoordinatorMachine::behind(const RosterEntry& entry) const {
   if (phase_ != Phase::kGoodbye) return !answered(entry);
   if (entry.answer && acknowledged(*entry.answer, order_)) return false;  // it has caught up
@@ -236,7 +238,7 @@ void CoordinatorMachine::note_stragglers() {
       straggler.name = entry.answer->name;
       straggler.rank = entry.answer->rank;
       straggler.rung = place_on(*entry.answer, order_.operation.id);
-      // Answered: its promise if nothing has been ordered yet, else the last order.
+      // Answered: the promise if nothing has been ordered yet, else the last order.
       const bool took_or_refused =
           entry.answer->seq == order_.seq || entry.answer->refused_seq == order_.seq;
       straggler.answered =

@@ -2,9 +2,9 @@
 // control/ladder/coordinator_rivals.cc -- other coordinators: which of them we give way to, and what we do once
 // another one drives our ladder.
 //
-// That happens when an operator calls `resume` or `abort`, and when this process got no processor for so
-// long that the job took it for dead. Then it orders nothing any more and
-// watches: its caller wants to know the outcome, not which coordinator brought it about.
+// That happens when an operator runs `resume` or `abort`, or when this process got no CPU for so
+// long that the job took it for dead. It then gives no more orders and only watches: its caller
+// wants to know the outcome, not which coordinator brought it about.
 #include <algorithm>
 
 #include "control/ladder/coordinator.h"
@@ -15,8 +15,8 @@ namespace {
 constexpr int kRaisesMax = 3;
 }  // namespace
 
-/// Another coordinator has been here. The one of the higher term goes on; the other follows it, ends
-/// as busy if it had ordered nothing, or, if the first is no longer alive, tries again above it.
+/// Another coordinator has been here. The one with the higher term goes on; the other follows it,
+/// ends as busy if it has ordered nothing, or, if the first is no longer alive, outbids it.
 void CoordinatorMachine::meet_other_term(const Standing& standing) {
   const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
   if (!ordering || standing.joining) return;
@@ -25,7 +25,7 @@ void CoordinatorMachine::meet_other_term(const Standing& standing) {
     if (may_raise && raises_ < kRaisesMax) return raise_term(standing.term.number);
     return phase_ == Phase::kRung ? follow(standing) : end_busy(standing);
   }
-  // One that only collects promises yet gives way to us by itself; one that orders does not.
+  // A rival that is still collecting promises gives way to us by itself; one that orders does not.
   const bool others_ladder = standing.term < term_ && standing.busy && standing.seq > 0;
   if (phase_ == Phase::kPromise && others_ladder && !forces()) end_busy(standing);
 }
@@ -43,7 +43,7 @@ void CoordinatorMachine::end_busy(const Standing& standing) {
           "after a while; `btlctl resume` or `btlctl abort` does at once");
 }
 
-/// A takeover that no operator ordered does not begin where another coordinator is at work.
+/// A takeover that no operator ordered does not begin while another coordinator is at work.
 bool CoordinatorMachine::gives_way() {
   if (!command_.by_itself) return false;
   for (const Standing& standing : roster_.answers()) {
@@ -80,7 +80,7 @@ void CoordinatorMachine::advance_follow() {
     const Standing& standing = *entry.answer;
     const bool ours = standing.operation.id == order_.operation.id;
     begun = begun || ours;
-    // A coordinator that comes before anybody has followed us gives its ladder the number of ours.
+    // A coordinator that begins before anybody has followed us gives its ladder the epoch of ours.
     newer = newer || standing.epoch > order_.epoch || (standing.epoch == order_.epoch && !ours);
     const Rung place = place_on(standing, order_.operation.id);
     lowest = std::min(lowest, place);
@@ -106,10 +106,10 @@ bool CoordinatorMachine::begins_anew() {
   return true;
 }
 
-/// All rest, and nothing newer has been ordered: at the top of our ladder, or at its foot.
+/// All are at rest, at the top of our ladder or at its foot, and nothing newer has been ordered.
 void CoordinatorMachine::finish_followed(bool at_top, bool begun) {
   const bool aborts = command_.verb == "abort";
-  // That is where all are, wherever our last order was to lead.
+  // That is where all are, wherever our last order was meant to lead.
   order_.rung = at_top ? Rung::kNew : Rung::kOld;
   order_.undoing = !at_top;
   if (at_top) return aborts ? end_past_commit() : finish_climb();

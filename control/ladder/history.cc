@@ -22,7 +22,7 @@ void History::ordered(const Order& order, TimeNs now, std::uint64_t unix_now_ns)
   }
   SwitchRecord& record = switches_.back();
   record.end = SwitchEnd::kUnderWay;
-  if (!order.undoing) record.refusal.clear();  // taken back, it says why
+  if (!order.undoing) record.refusal.clear();  // a switch taken back keeps the reason
   record.finished_by = order.by == record.ordered_by ? "" : order.by;
   if (record.rungs.size() == kRungsKept) record.rungs.erase(record.rungs.begin());
   RungRecord& rung = record.rungs.emplace_back();

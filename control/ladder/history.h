@@ -2,7 +2,8 @@
 // control/ladder/history.h -- the last switches, as one member went through them: what was ordered, by whom, when each
 // rung was reached, and what it had to wait for.
 //
-// Kept by each member, so that it outlives whoever ordered it. Pure: time is an argument. Threads: the agent's alone.
+// Each member keeps its own, so that it outlives the coordinators. Pure: time is an argument.
+// Threads: the agent's alone.
 #pragma once
 
 #include <deque>
@@ -19,10 +20,9 @@ struct RungRecord {
   Rung rung = Rung::kOld;
   bool undoing = false;
   TimeNs ordered_ns = 0;  // since the switch began here
-  TimeNs reached_ns =
-      0;  // ... and was acknowledged; of one that is not reached: when it was last looked at
+  TimeNs reached_ns = 0;  // ... and acknowledged; if not reached: when it was last looked at
   bool reached = false;
-  std::string waited_for;  // what it still waited for when that was looked at; "": it did not wait
+  std::string waited_for;  // the last thing that it waited for; "": it did not wait
 };
 
 enum class SwitchEnd : std::uint8_t { kUnderWay, kDone, kTakenBack, kRefused };
@@ -32,9 +32,9 @@ struct SwitchRecord {
   std::uint32_t epoch = 0;
   std::string verb;
   std::vector<std::string> arguments;
-  std::string node;                 // of the scope; "": the job
-  std::string ordered_by;           // Order::by of the first order
-  std::string finished_by;          // ... of the last one, if that is somebody else; "": it is not
+  std::string node;         // of the scope; "": the job
+  std::string ordered_by;   // Order::by of the first order
+  std::string finished_by;  // ... of the last order, if that is somebody else; "": it is not
   std::uint64_t began_unix_ns = 0;  // wall clock; all other times are relative
   SwitchEnd end = SwitchEnd::kUnderWay;
   std::string refusal;
@@ -47,9 +47,9 @@ inline constexpr std::size_t kRungsKept = 8;  // up and down again is six
 
 class History {
  public:
-  /// This order was taken.
+  /// The member took this order.
   void ordered(const Order& order, TimeNs now, std::uint64_t unix_now_ns);
-  /// The member stands so.
+  /// Where the member stands now.
   void stands(const Standing& standing, TimeNs now);
 
   const std::deque<SwitchRecord>& switches() const noexcept { return switches_; }

@@ -42,7 +42,7 @@ void HoldMachine::handle(const MembersFound& found) {
 void HoldMachine::handle(const MemberGone& gone) { poll_.gone(gone); }
 
 void HoldMachine::handle(const HoldAnswer& answer) {
-  if (answer.number == 0 || answer.number > number_) return;  // no question of ours
+  if (answer.number == 0 || answer.number > number_) return;  // to no question of ours
   Entry* const entry = poll_.take(answer);
   if (entry == nullptr) return;
   entry->backoff.answered(now_, command_.times.ask);
@@ -122,8 +122,8 @@ void HoldMachine::advance_find() {
   }
 }
 
-/// Only if all members were held by it without interruption: one that was not must not be sealed in with
-/// them now.
+/// Renews only if the hold held all members without interruption: a member that was not held must
+/// not be sealed in with the others now.
 void HoldMachine::begin_renewal() {
   if (nobody_held()) return end_without_hold();
   const std::string why = broken();
@@ -134,7 +134,7 @@ void HoldMachine::begin_renewal() {
   enter(Phase::kSeal);
 }
 
-/// Of a member that has refused what this phase asks; nullptr: none has.
+/// The answer of a member that has refused what this phase asks; nullptr: none has.
 const HoldAnswer* HoldMachine::refusal() const {
   for (const auto& [member, entry] : poll_.entries()) {
     if (!entry.settled && entry.answer && !entry.answer->report.refusal.empty())
@@ -143,7 +143,7 @@ const HoldAnswer* HoldMachine::refusal() const {
   return nullptr;
 }
 
-/// true: somebody did, and it goes back.
+/// true: a member did: goes back, or ends a renewal.
 bool HoldMachine::refused() {
   const HoldAnswer* const answer = refusal();
   if (answer == nullptr) return false;
@@ -168,8 +168,8 @@ void HoldMachine::advance_park() {
   if (now_ >= deadline_) back(ExitCode::kRetracted, "time-out");
 }
 
-/// Each renews its lease by this, or says that it has run out. A member that joins or leaves
-/// meanwhile changes their number: then once more.
+/// The seal renews each member's lease, or the member says that it has run out. A member that joins
+/// or leaves meanwhile changes their number: then park and seal again.
 void HoldMachine::advance_seal() {
   if (refused()) return;
   const bool renews = command_.verb == HoldVerb::kRenew;
@@ -199,7 +199,7 @@ void HoldMachine::enter(Phase phase) {
   for (auto& [member, entry] : poll_.entries()) {
     entry.backoff.begin();
     entry.settled = false;
-    if (entry.answer) entry.answer->report.refusal.clear();  // of another question
+    if (entry.answer) entry.answer->report.refusal.clear();  // that was to another question
   }
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/hold_machine.h -- the machine that holds a job for a snapshot: tells all, waits until all are
-// parked, and asks afterwards whether they have been so throughout.
+// control/ladder/hold_machine.h -- the machine that holds a job for a snapshot: tells all to park,
+// waits until they are, and asks afterwards whether they stayed parked throughout.
 //
-// Pure, as the coordinator of a switch (coordinator.h): no socket, no clock. It keeps nothing that
-// the members do not know; one that is killed leaves a hold that `hold end` ends, or its lease.
-// Phases: find members and how they stand -> park -> seal (tell all how many they are, so that a
-// missing member shows afterwards) -> done; or back, if not all can be parked; or end. docs/HOLD.md has
-// the rules. For a restored job: find -> claim (so that no other command ends it for some members or
-// raises them, and no lease runs out) -> raise (all to one incarnation) -> end.
+// Pure, like the coordinator of a switch (coordinator.h): no socket, no clock. It keeps nothing
+// that the members do not know; if it is killed, `hold end` or the lease ends the hold that it
+// leaves. Phases: find members and how they stand -> park -> seal (tell all how many they are, so
+// that a missing member shows afterwards) -> done; or back, if not all can be parked; or end.
+// docs/HOLD.md has the rules. For a restored job: find -> claim (so that no other command ends the
+// hold for some members or raises them, and no lease runs out) -> raise (all to one incarnation) ->
+// end.
 #pragma once
 
 #include <variant>
@@ -23,7 +24,7 @@ namespace livebtl::control {
 
 enum class HoldVerb : std::uint8_t { kStart, kRenew, kCheck, kEnd, kRestored };
 
-/// As in outcomes.
+/// As in Outcome::verb.
 constexpr const char* verb_name(HoldVerb verb) noexcept {
   constexpr const char* kNames[] = {"hold start", "hold renew", "hold check", "hold end",
                                     "job restored"};
@@ -34,19 +35,19 @@ struct HoldTimes {
   TimeNs total = 30 * kSecond;
   Backoff::Limits ask = {20 * kMillisecond, 100 * kMillisecond, kSecond};  // soon: not parked yet
   TimeNs rescan = 100 * kMillisecond;  // while members are missing
-  /// kStart: the time kept for telling all that nothing is held after all. kEnd: when the members that have
-  /// answered are let go, even if others are silent. As long as the caller waits.
+  /// kStart: the time reserved for telling all that nothing is held after all. kEnd: the time after
+  /// which members that have answered are let go, even if others are silent. Part of `total`.
   TimeNs last_part() const noexcept { return std::min(total / 4, 10 * kSecond); }
 };
 
 struct HoldCommand {
   std::string job;
   HoldVerb verb = HoldVerb::kCheck;
-  // kStart: random, not 0. Else: the hold that is meant; 0: any.
+  // kStart: random, not 0. Otherwise: the hold that is meant; 0: any.
   std::uint64_t id = 0;
   std::uint32_t lease_ms = 0;  // kStart, kRenew, kRestored
-  std::uint32_t claimer = 0;   // kRestored: random: tells this command from others of that moment
-  // kRestored: at least to this one. Seconds since 1970 rise also where one set of snapshots is
+  std::uint32_t claimer = 0;   // kRestored: random: tells apart commands given at one moment
+  // kRestored: raise to this one at least. Seconds since 1970 rise even if one set of snapshots is
   // restored a second time.
   Incarnation incarnation{};
   HoldTimes times = {};
@@ -66,7 +67,7 @@ struct HoldProgress {
 using HoldEvent = std::variant<MembersFound, MemberGone, HoldAnswer, Tick>;
 using HoldMachineAction = std::variant<Scan, HoldSend, HoldProgress>;
 
-/// Told to park, and not yet to send on.
+/// Told to park, and not yet to send again.
 inline bool parks(const HoldAnswer& answer) {
   return answer.report.state == core::HoldState::kParking ||
          answer.report.state == core::HoldState::kParked;
@@ -88,7 +89,7 @@ class HoldMachine {
  private:
   enum class Phase : std::uint8_t { kFind, kPark, kSeal, kBack, kClaim, kRaise, kEnd, kDone };
   struct Entry : Polled<HoldAnswer> {
-    bool settled = false;  // it has answered as this phase wants it
+    bool settled = false;  // it has given the answer that this phase waits for
   };
 
   void handle(const MembersFound& found);
@@ -146,7 +147,7 @@ class HoldMachine {
   Phase phase_ = Phase::kFind;
   Poll<Entry> poll_;
   std::uint64_t number_ = 0;  // of the last question
-  std::string broken_;        // kEnd: why what is ended was not held throughout; "": it was
+  std::string broken_;        // kEnd: why the job was not held throughout; "": it was
   ExitCode why_ = ExitCode::kDone;
   std::string why_text_;
   std::size_t renewed_ = 0;         // kRenew: how many are held

@@ -11,7 +11,7 @@ namespace livebtl::control {
 using core::HoldState;
 
 namespace {
-constexpr std::size_t kReasonsMax = 3;  // named of what broke a hold
+constexpr std::size_t kReasonsMax = 3;  // named when a hold was broken
 }  // namespace
 
 /// Not all can be parked: those that are parked resume.
@@ -48,19 +48,19 @@ void HoldMachine::advance_end() {
     return end(ExitCode::kBusy, answer->name + " refused: " + answer->report.refusal);
   if (now_ < deadline_) return;
   note_stragglers();
-  // A member that was raised stays so: there is no way back.
+  // A member that was raised stays raised: there is no way back.
   end(command_.verb == HoldVerb::kRestored ? ExitCode::kNotReleased : ExitCode::kRetracted,
       "time-out; not all have confirmed that they send again; their leases will end the hold");
 }
 
-/// All run, none is held, and no hold that was broken waits for its end.
+/// All run, none is held, and no broken hold waits to be ended.
 bool HoldMachine::nobody_held() const {
   return std::ranges::all_of(poll_.answers(), [](const HoldAnswer& answer) {
     return answer.report.state == HoldState::kNone && answer.report.id == 0;
   });
 }
 
-/// Members remember no hold that has ended: what became of it only its own end has told.
+/// Members remember no hold that has ended: only its own `hold end` told what became of it.
 std::string HoldMachine::without_hold() const {
   switch (command_.verb) {
     case HoldVerb::kEnd:
@@ -119,8 +119,8 @@ void HoldMachine::conclude_dry_run() {
                            " are held already; `btlctl hold end` ends that");
 }
 
-/// Members that sent on before the end, one for each reason: where one's lease ran out, others say that
-/// it has sent to them.
+/// Members that sent again before the end, one for each reason: if the lease of one ran out, others
+/// say that it has sent to them.
 std::string HoldMachine::broken_up() const {
   std::set<std::string> reasons;
   std::string text;

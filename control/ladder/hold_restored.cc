@@ -61,8 +61,8 @@ std::string HoldMachine::misfit() const {
   return "";
 }
 
-/// Somebody is claimed, or some go on as restored and others do not yet: if the others were let go now,
-/// the first would fence them out.
+/// A member is claimed, or some go on as restored and others do not yet: if the others were let go
+/// now, the restored ones would fence them out.
 bool HoldMachine::restore_begun() const {
   std::set<std::uint64_t> restored;
   for (const HoldAnswer& answer : poll_.answers()) restored.insert(answer.report.restored_from);
@@ -73,8 +73,8 @@ bool HoldMachine::restore_begun() const {
   });
 }
 
-/// One above all that are known, and at least the commanded one; or that to which another command
-/// has begun to raise them.
+/// One above all that are known, and at least the one commanded; or the one to which another
+/// command has begun to raise members.
 void HoldMachine::choose_incarnation() {
   Incarnation begun{};
   for (const HoldAnswer& answer : poll_.answers()) {
@@ -111,14 +111,16 @@ void HoldMachine::begin_restore() {
   enter(Phase::kClaim);
 }
 
-/// Above all that are known. Two commands of one moment, which know the same, differ in the lower half.
+/// Above all that are known. Two commands given at one moment, which know the same claims, differ
+/// in the lower half.
 std::uint64_t HoldMachine::next_claim() const {
   std::uint64_t highest = 0;
   for (const HoldAnswer& answer : poll_.answers()) highest = std::max(highest, answer.report.claim);
   return (((highest >> 32) + 1) << 32) | command_.claimer;
 }
 
-/// Ends: this member refuses since another command has claimed it, or for the reason that it says.
+/// Ends: this member refuses because another command has claimed it, or for the reason that it
+/// gives.
 void HoldMachine::outdone_or(const HoldAnswer& answer, const char* text) {
   if (answer.report.claim > claim_)
     return end(ExitCode::kBusy, answer.name +
@@ -127,8 +129,8 @@ void HoldMachine::outdone_or(const HoldAnswer& answer, const char* text) {
   end(ExitCode::kInconsistent, answer.name + text + answer.report.refusal);
 }
 
-/// The answers to the claims tell anew whether they are one set and to what others have raised them: since all
-/// follow this claim, nobody else can change that any more.
+/// The answers to the claims tell anew whether the members are one set, and to what others have
+/// raised them: as all follow this claim now, nobody else can change that any more.
 void HoldMachine::advance_claim() {
   if (const HoldAnswer* const answer = refusal()) return outdone_or(*answer, " is held no more: ");
   if (poll_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");

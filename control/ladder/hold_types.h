@@ -12,24 +12,24 @@ namespace livebtl::control {
 
 enum class HoldAction : std::uint8_t { kAsk, kStart, kEnd, kClaim, kRestore };
 
-/// "How do you stand?", "park, for this long", "send on", "end for nobody: you are about to be
-/// restored", "you were restored from this hold's snapshots". All are answered alike.
+/// "How do you stand?", "park, for this long", "send again", "let nobody end this: you are about to
+/// be restored", "you were restored from this hold's snapshots". All get the same kind of answer.
 struct HoldRequest {
   std::string job;
   HoldAction action = HoldAction::kAsk;
-  std::uint64_t id = 0;        // of the hold; not 0 but with kAsk
-  std::uint32_t lease_ms = 0;  // kStart, kClaim: renews it, if it is this hold's
-  std::uint32_t members = 0;   // kStart: not 0: all so many are parked
+  std::uint64_t id = 0;        // of the hold; 0 only with kAsk
+  std::uint32_t lease_ms = 0;  // kStart, kClaim; renews the lease if this hold is in force
+  std::uint32_t members = 0;   // kStart: if not 0, all of this many are parked
   std::uint64_t number = 0;    // of the question, for the answer
-  // kRestore: to be raised to this one; kStart: the highest that is known in the job
+  // kRestore: the one to be raised to; kStart: the highest that is known in the job
   Incarnation incarnation{};
   std::uint64_t claim = 0;  // kClaim, kRestore: core::HoldClaim::number
-  // kRestore: where relays of other nodes listen, as route.h writes it, if they have other addresses than before: the
-  // members of such a node cannot tell while they are held, nor be dialled afterwards.
+  // kRestore: where relays of other nodes listen, as route.h writes it, if their addresses have
+  // changed: such a node's members cannot tell while they are held, nor be reached afterwards.
   std::vector<std::string> relays = {};
 };
 inline constexpr std::size_t kHoldRelaysMax = 1024;
-// Of all of them; a message takes 64 KiB.
+// All of them together; a message takes 64 KiB.
 inline constexpr std::size_t kHoldRelayBytesMax = std::size_t{48} << 10;
 
 struct HoldAnswer {

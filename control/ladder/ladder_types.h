@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/ladder_types.h -- the values that coordinator and members exchange. Pure data; JSON form
-// in messages.h, meaning in docs/SWITCH.md.
+// control/ladder/ladder_types.h -- the values that coordinators and members exchange. Pure data;
+// their JSON form is in messages.h, their meaning in docs/SWITCH.md.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@ namespace livebtl::control {
 using core::Routing;
 using core::Rung;
 
-/// Names a coordinator: the higher term wins; equal numbers are ordered by the coordinator's random id. 0:
-/// nobody yet.
+/// Names a coordinator. The higher term wins; the coordinator's random id breaks ties. number 0: no
+/// coordinator yet.
 struct Term {
   std::uint64_t number = 0;
-  // Random. Odd: a user's command; even: a member that finishes by itself what a coordinator left.
+  // Random. Odd: a user's command; even: a member that finishes, unasked, what a coordinator left.
   std::uint64_t coordinator = 0;
   friend auto operator<=>(const Term&, const Term&) = default;
 };
-/// The highest number of a term in a message: the next one still has a number.
+/// The highest term number that a message may carry, so that there is always a next one.
 inline constexpr std::uint64_t kTermMax = std::uint64_t{1} << 62;
-/// Coordinators count by one from the highest number that any member knows. A promise far above a member's own number is
-/// refused: else one request would bring the job to kTermMax, where no coordinator could follow.
+/// A coordinator takes the number after the highest that any member knows. Members refuse to
+/// promise a term far above their own: otherwise one request could raise the job to kTermMax, and
+/// no coordinator could follow.
 inline constexpr std::uint64_t kTermStepMax = std::uint64_t{1} << 20;
 
-/// A member, as it stands in the job's numbered list.
+/// A member, as the job's list of members has it.
 struct MemberId {
   ProcessId process{};
   Incarnation incarnation{};
   friend auto operator<=>(const MemberId&, const MemberId&) = default;
 };
 
-/// The ladder's purpose: verb and names, kept by members so that any later coordinator can finish
-/// or undo it.
+/// What a ladder is for; kept by members, so that any later coordinator can finish or undo it.
 struct Operation {
   std::uint64_t id = 0;  // random, not 0
   std::string verb;      // add | quiesce | remove | switch | set | checkpoint
@@ -59,17 +59,16 @@ struct Order {
   Rung rung = Rung::kOld;
   bool undoing = false;  // this ladder is being taken back: `resume` goes down, not up
   Operation operation;
-  std::string by = {};  // the orderer, for people, at most kByBytesMax; "": of an earlier version
+  std::string by = {};  // who ordered it, for people, at most kByBytesMax; "": an earlier version
   friend bool operator==(const Order&, const Order&) = default;
 };
 
-/// A new coordinator's first question: "promise not to follow lower terms, and tell where you
-/// stand".
+/// A new coordinator's first question: "promise to follow no lower term, and say where you stand".
 struct PromiseRequest {
   std::string job;
   Term term;
   bool takeover =
-      false;  // resume and abort: promise although another coordinator was heard from recently
+      false;  // resume, abort: promise even if another coordinator was heard from recently
   friend bool operator==(const PromiseRequest&, const PromiseRequest&) = default;
 };
 
@@ -77,7 +76,7 @@ struct PromiseRequest {
 /// joins.
 struct StandingRequest {
   std::string job;
-  // A release is wanted: also tell who holds the devices that are out of use already.
+  // For a release: also report who holds the devices that are already out of use.
   bool release = false;
   friend bool operator==(const StandingRequest&, const StandingRequest&) = default;
 };
@@ -87,7 +86,7 @@ struct StandingRequest {
 struct LadderEnd {
   std::string job;
   Term term;
-  bool unfinished = false;  // a member is still on a rung in between, or has not answered
+  bool unfinished = false;  // a member is not at rest (roster.h), or has not answered
   std::uint64_t seq = 0;    // rises with each later LadderEnd of this coordinator
   friend bool operator==(const LadderEnd&, const LadderEnd&) = default;
 };
@@ -112,7 +111,7 @@ struct KnownTransport {
   friend bool operator==(const KnownTransport&, const KnownTransport&) = default;
 };
 
-/// What tells a member from others, and does not change while the process lives.
+/// What identifies a member, and does not change while the process lives.
 struct Described {
   MemberId member;
   std::string name;             // for people: "rank 3 on node17"
@@ -123,19 +122,19 @@ struct Described {
   friend bool operator==(const Described&, const Described&) = default;
 };
 
-/// Where a member stands. The answer to everything.
+/// Where a member stands: its answer to all ladder requests.
 struct Standing : Described {
-  Term term;                  // highest promised or followed
-  std::uint64_t seq = 0;      // last order taken of that term
-  std::uint32_t epoch = 0;    // of the last order taken
-  std::uint64_t version = 0;  // rises with every answer of this process: the higher is the newer
-  Rung rung = Rung::kOld;     // last ordered and accepted
-  bool reached = true;        // its condition holds
-  bool undoing = false;       // of the last order taken
-  bool joining = false;       // has not got the job's standing yet: follows nobody
-  bool stale = false;         // the question this answers was older than what the member follows
-  bool busy = false;          // the coordinator of `term` was heard recently and has not ended
-  bool left_open = false;     // ... has not ended, or said that it leaves something unfinished
+  Term term;                      // highest promised or followed
+  std::uint64_t seq = 0;          // last order taken of that term
+  std::uint32_t epoch = 0;        // of the last order taken
+  std::uint64_t version = 0;      // rises with every answer of this process: higher is newer
+  Rung rung = Rung::kOld;         // last ordered and accepted
+  bool reached = true;            // its condition holds
+  bool undoing = false;           // of the last order taken
+  bool joining = false;           // does not have the job's standing yet: follows nobody
+  bool stale = false;             // answers a question older than what the member follows
+  bool busy = false;              // the coordinator of `term` was heard recently and has not ended
+  bool left_open = false;         // ... has not ended, or said that it left something unfinished
   std::uint64_t refused_seq = 0;  // order of `term` that was refused (report.refusal: why); 0: none
   Operation operation;            // the last one; id 0: none ever
   core::RungReport report;        // refusal, pairs, waiting, other_holders
@@ -144,7 +143,7 @@ struct Standing : Described {
   std::uint32_t list_size = 1;  // members this one knows of
   friend bool operator==(const Standing&, const Standing&) = default;
 };
-/// Of one member's standings the higher is the newer.
+/// Of one member's standings, the higher is newer.
 inline std::uint64_t answer_number(const Standing& standing) noexcept { return standing.version; }
 
 }  // namespace livebtl::control

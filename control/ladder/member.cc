@@ -48,8 +48,8 @@ void MemberMachine::handle(const JoinFrom& event, TimeNs now, Actions& actions) 
   ended_ = !from.busy;
   left_open_ = from.left_open;
   heard_ = now;
-  // Before any operation each has the routing it was started with; the coordinator refuses to begin
-  // while these differ.
+  // Before any operation, each member has the routing it was started with; a coordinator refuses to
+  // begin while these differ.
   if (operation_.id == 0) return;
   reached_ = acknowledged_ = false;
   if (event.late) {
@@ -70,7 +70,7 @@ void MemberMachine::handle(const PromiseRequest& request, TimeNs now, Actions& a
   if (!joined_ || request.term < term_) return answer(joined_, now, actions);
   if (request.term.number - term_.number > kTermStepMax) return answer(false, now, actions);
   if (request.term > term_) {
-    // Another coordinator is at work: only one that finishes or undoes its ladder need not wait.
+    // Another coordinator is at work: only one that takes over its ladder need not wait.
     if (!request.takeover && live(now)) return answer(true, now, actions);
     term_ = request.term;
     seq_ = 0;
@@ -97,8 +97,8 @@ void MemberMachine::handle(const LadderEnd& end, TimeNs now, Actions& actions) {
 
 void MemberMachine::handle(const Order& order, TimeNs now, Actions& actions) {
   if (order.job != facts_.job) return;
-  // An order of a term that was never promised here is not followed: its coordinator has to ask
-  // first.
+  // An order of a term that was never promised here is not followed: its coordinator has to ask for
+  // the promise first.
   if (!joined_ || order.term != term_) return answer(order.term < term_, now, actions);
   heard_ = now;
   if (order.seq <= seq_) return answer(order.seq < seq_, now, actions);
@@ -141,7 +141,7 @@ void MemberMachine::take(const Order& order, Actions& actions) {
 }
 
 void MemberMachine::handle(const core::RungReport& report, TimeNs now, Actions& actions) {
-  report_.absent = report.absent;  // of any operation
+  report_.absent = report.absent;  // whatever the operation
   report_.other_holders = report.other_holders;
   if (operation_.id == 0 || report.operation != operation_.id || report.rung != rung_) return;
   const bool reached = report.reached && report.refusal.empty();
@@ -151,8 +151,8 @@ void MemberMachine::handle(const core::RungReport& report, TimeNs now, Actions& 
   reached_ = reached;
   acknowledged_ = acknowledged_ || reached;
   if (refused) {
-    // It stays where it was, and says so until the next order. Once a rung was acknowledged others
-    // may rely on it: then a refusal is a request to retract, not a step back.
+    // The member stays where it was, and says so until the next order. Once it has acknowledged a
+    // rung, others may rely on that: a refusal then asks for a retraction, and is no step back.
     refused_seq_ = seq_;
     if (!acknowledged_) rung_ = rung_before_;
   }
@@ -212,7 +212,7 @@ core::RungOrder MemberMachine::rung_order() const {
   core::RungOrder order{operation_.id, epoch_, rung_, operation_.before, operation_.after};
   const bool here = operation_.node.empty() || operation_.node == facts_.node;
   if (here) order.wanted = wanted_by(operation_.verb, operation_.arguments);
-  // A switch moves the pairs that it can; a transport that is added has to be there.
+  // A switch moves the pairs that it can; an added transport has to be there.
   order.patient = operation_.verb == "switch" || is_return(operation_.verb, operation_.arguments);
   return order;
 }

@@ -29,20 +29,19 @@ struct MemberFacts : Described {
   std::vector<KnownTransport> transports;
 };
 
-/// No other process is there, or none that has joined: this one begins with the job's first standing.
+/// No other process is there, or none has joined: this one starts with the job's initial standing.
 struct JoinAsFirst {};
-/// The standing of a member that has joined. To be asked for only after this process can be found
-/// by a scan.
+/// The standing of a member that has joined. Ask for it only once scans can find this process.
 struct JoinFrom {
   Standing standing;
-  bool late = false;  // its engine has begun by the job's first routing, and has to go over
+  bool late = false;  // the engine began with the job's first routing, and has to change over
 };
 
 /// RungReport: what admin.report() said after the last Submit was carried out.
 using MemberEvent = std::variant<JoinAsFirst, JoinFrom, StandingRequest, PromiseRequest, Order,
                                  LadderEnd, core::RungReport>;
 
-/// To the sender of the message that this step was given.
+/// To the sender of the message that this step handled.
 struct Answer {
   Standing standing;
 };
@@ -75,8 +74,8 @@ class MemberMachine {
   const Routing& committed_routing() const noexcept;
   /// A ladder is unfinished here.
   bool unfinished() const noexcept;
-  /// Since when no coordinator is heard of that should finish the ladder begun here or, as far as is known
-  /// here, elsewhere; nullopt: there is nothing to finish.
+  /// Since when nothing has been heard from the coordinator that should finish a ladder begun here
+  /// or, as far as this member knows, elsewhere; nullopt: there is nothing to finish.
   std::optional<TimeNs> abandoned_since() const noexcept;
   void set_list_size(std::uint32_t members) noexcept { list_size_ = members; }
 
@@ -110,7 +109,7 @@ class MemberMachine {
   Rung rung_ = Rung::kOld;
   Rung rung_before_ = Rung::kOld;  // where it stays if the engine refuses
   bool reached_ = true;
-  bool acknowledged_ = true;  // reached at any time since the last order
+  bool acknowledged_ = true;  // reached at some time since the last order
   bool undoing_ = false;
   std::uint64_t refused_seq_ = 0;
   std::string objection_;  // ours, to an order that the engine never saw

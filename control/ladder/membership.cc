@@ -17,8 +17,8 @@ std::string size_advice(const std::string& job, const std::string& sign) {
   return advice(job, sign) + "; if they are one job, set LIVEBTL_SIZE to the size of it for all";
 }
 
-/// A process that knows no rank and announces itself alone was told nothing by a launcher: it goes by
-/// a name that others may have too, such as a server and its client (docs/PROVIDER.md).
+/// A process that knows no rank and announces only itself was told nothing by a launcher: it goes
+/// by a name that others may have as well, such as a server and its client (docs/PROVIDER.md).
 bool tells_size(const Counted& each) {
   return each.announced > 1 || (each.announced == 1 && each.rank >= 0);
 }

@@ -9,11 +9,11 @@
 namespace livebtl::control {
 namespace {
 
-/// Groups that a standing is compared with: where no two members are alike, the cost does not grow with the
-/// square of the members.
+/// How many groups a standing is compared with: if no two members are alike, the cost does not grow
+/// with the square of their number.
 constexpr std::size_t kComparedMax = 16;
 
-/// What never changes while a process lives, but for its id.
+/// What never changes while a process lives, except its id.
 void leave_out_description(Standing& standing) {
   standing.name.clear();
   standing.rank = -1;

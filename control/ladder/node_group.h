@@ -2,9 +2,10 @@
 // control/ladder/node_group.h -- one question to all members of a node, and their standings in one answer. Plain values;
 // pure.
 //
-// The answer loses nothing of a standing: what members have in common stands in it once, what tells them apart in
-// columns. It is a bundle of what each member said itself, with that member's own version, so whoever reads it
-// judges each member as if it had answered alone; nothing is added up, and a member that said nothing is not in it.
+// The answer loses nothing of a standing: what members have in common appears once, what differs in
+// columns. It bundles what each member said itself, with that member's own version, so its reader
+// judges each member as if it had answered alone; nothing is added up, and a member that said
+// nothing is not in it.
 #pragma once
 
 #include <optional>
@@ -15,11 +16,11 @@
 
 namespace livebtl::control {
 
-/// Of two relays, and of a client and a relay, one passes on to so many at most.
+/// How many relays one message to a relay can reach, that one included.
 inline constexpr std::size_t kRelayFanOut = 16;
-/// In one list of a message.
+/// Entries in one list of a message.
 inline constexpr std::size_t kGroupMax = 1024;
-/// Names that an answer spells out.
+/// Missing members that an answer names.
 inline constexpr std::size_t kMissingMax = 32;
 
 enum class NodeQuestion : std::uint8_t { kStanding, kPromise, kOrder, kEnd };
@@ -35,35 +36,36 @@ struct NodeShare {
   std::vector<ProcessId> members;
 };
 
-/// To a relay: put this question to these members of your node, and to those of other nodes by their relays.
+/// To a relay: put this question to these members of your node, and, through their relays, to those
+/// of other nodes.
 struct NodeRequest {
   NodeQuestion question = NodeQuestion::kStanding;
   Order order;  // kOrder: the whole; kPromise: job and term; kEnd: job, term, seq; kStanding: job
   bool release = false;     // of a StandingRequest
   bool takeover = false;    // of a PromiseRequest
   bool unfinished = false;  // of a LadderEnd
-  bool described = false;   // tell also what never changes: names, ranks, transports
+  bool described = false;   // also tell what never changes: names, ranks, transports
   std::vector<ProcessId> members;
   std::vector<NodeShare>
       onward;  // at most kRelayFanOut - 1; relays that get a share pass nothing on
 };
 
-/// The question, without members; nullopt: it is one that is not put to whole nodes.
+/// The question, without members; nullopt: a question that is not put to whole nodes.
 std::optional<NodeRequest> node_request(const Request& request);
 /// What each member is asked.
 Request request_of(const NodeRequest& request);
 /// Members in it, on all nodes.
 std::size_t members_in(const NodeRequest& request) noexcept;
 
-/// What one member of a group says for itself, where that is no number.
+/// What one member of a group says for itself, apart from numbers.
 struct MemberNote {
   std::uint32_t at = 0;  // position in StandingGroup::members
   std::vector<std::string> pairs;
   std::vector<std::string> waiting;
 };
 
-/// Standings that are equal but for what stands in the columns. A column has an entry for each member, or none: then
-/// all have what `shared` has.
+/// Standings that are equal except for the columns. A column has an entry for each member, or is
+/// empty: then all members have what `shared` has.
 struct StandingGroup {
   Standing shared;         // its member has an incarnation, and no process
   bool described = false;  // false: name, rank, node, host, announced and transports are left out
@@ -75,7 +77,7 @@ struct StandingGroup {
   std::vector<MemberNote> notes;  // of those that have any, by rising position
 };
 
-/// A standing as it came: without what never changes, if nobody asked for that.
+/// A standing as it came: without what never changes if nobody asked for that.
 struct HeardStanding {
   Standing standing;
   bool described = true;
@@ -83,8 +85,8 @@ struct HeardStanding {
 
 /// From a relay: what members have said since its last answer, and who has not answered the question.
 struct NodeStanding {
-  std::uint32_t asked = 0;         // by the last question to each
-  std::uint32_t answered = 0;      // ... that have answered it
+  std::uint32_t asked = 0;         // members that were asked
+  std::uint32_t answered = 0;      // ... and have answered their last question
   std::vector<ProcessId> missing;  // of the others, at most kMissingMax
   std::vector<ProcessId> gone;     // proved to have ended
   std::vector<StandingGroup> groups;
@@ -100,13 +102,14 @@ class Grouping {
   std::vector<StandingGroup> groups_;
 };
 
-/// "" or what is wrong with it: columns that do not fit, a member twice.
+/// "" or what is wrong with the group: columns that do not fit, a member twice.
 std::string check_group(const StandingGroup& group);
-/// Requires: check_group() found nothing; position < members.size(). What that member said: a copy of all that the members
-/// have in common, which may be large, so that it is made only of those that were asked.
+/// What the member at this position said. It copies all that the members have in common, which may
+/// be large: call it only for members that were asked. Requires: check_group() found nothing;
+/// position < members.size().
 HeardStanding standing_at(const StandingGroup& group, std::size_t position);
 
-/// Cuts what may be too long for one message in two; false: it has one member at most.
+/// Cuts an answer that may be too long for one message in two; false: it has one member at most.
 bool halve(NodeStanding& answer, NodeStanding& other);
 
 }  // namespace livebtl::control

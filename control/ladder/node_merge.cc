@@ -8,7 +8,7 @@
 namespace livebtl::control {
 namespace {
 
-/// Is there nothing to wait for any more? Decides when an answer is told, never what it says.
+/// Is there nothing left to wait for? Decides when an answer is sent, never what it says.
 bool settles(const Standing& standing, const Request& request) {
   if (standing.joining || standing.stale) return true;
   if (const auto* promise = std::get_if<PromiseRequest>(&request))
@@ -48,7 +48,7 @@ std::vector<MergeAction> NodeMerge::ask(const std::string& client, const NodeReq
     onward.onward.clear();
     actions.emplace_back(ToRelay{number, *via, share.relay, std::move(onward)});
   }
-  // A relay that waits for others is told later than they tell.
+  // A relay that waits for others holds its answer longer than they do.
   session.hold = request.onward.empty() ? kHoldLeast : 2 * kHoldLeast;
   session.due_at = std::min(session.due_at, now + session.hold);
   session.asked_at = now;
@@ -70,9 +70,10 @@ void NodeMerge::forget_old(TimeNs now) {
                 [now](const auto& each) { return now - each.second.asked_at > kForgetAfter; });
 }
 
-/// The client of the session that is forgotten asks again, and is given a new one. Requires: there is another session.
+/// The forgotten session's client asks again, and is given a new one. Requires: there is a session
+/// other than `kept`.
 void NodeMerge::forget_oldest_but(std::uint64_t kept) {
-  const auto older = [kept](const auto& a, const auto& b) {  // of two different ones
+  const auto older = [kept](const auto& a, const auto& b) {  // of two different sessions
     if (a.first == kept || b.first == kept) return a.first != kept;
     return a.second.asked_at < b.second.asked_at;
   };
@@ -85,7 +86,7 @@ std::size_t NodeMerge::members() const noexcept {
   return count;
 }
 
-/// Returns those to whom the question is to be put now.
+/// Returns the members to which the question is to be put now.
 std::vector<ProcessId> NodeMerge::note_asked(Session& session,
                                              const std::vector<ProcessId>& members,
                                              std::uint32_t via, const Question& question) {
@@ -96,7 +97,7 @@ std::vector<ProcessId> NodeMerge::note_asked(Session& session,
     member.asked = question.request;
     member.via = via;
     member.described = question.described;
-    member.gone = false;  // if it is, that is found and told again
+    member.gone = false;  // if it is, that is found and reported again
     if (!std::exchange(member.waits, true)) ++session.waiting;
     if (again && question.now < member.put_again_at) continue;
     member.put_pause = again ? std::min(2 * member.put_pause, kPutAgainMost) : kPutAgainLeast;
@@ -106,7 +107,8 @@ std::vector<ProcessId> NodeMerge::note_asked(Session& session,
   return put;
 }
 
-/// nullopt: there are too many; its members are not asked, and their coordinator asks them in another way.
+/// nullopt: too many relays; this one's members are not asked, and their coordinator asks them in
+/// another way.
 std::optional<std::uint32_t> NodeMerge::via_of(Session& session, const std::string& relay) {
   auto& relays = session.relays;
   const auto at = std::find(relays.begin(), relays.end(), relay);
@@ -156,7 +158,7 @@ std::vector<MergeAction> NodeMerge::gone(std::uint64_t number, ProcessId process
   return tell_if_due(session->second, now);
 }
 
-/// nullptr: that member was not asked, or by another way.
+/// nullptr: that member was not asked, or was asked another way.
 NodeMerge::Member* NodeMerge::asked(Session& session, std::uint32_t via, ProcessId process) {
   const auto at = session.members.find(process);
   return at == session.members.end() || at->second.via != via ? nullptr : &at->second;

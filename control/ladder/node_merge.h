@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/node_merge.h -- a relay's part in a switch: it puts one question to the members of its node, and tells
-// what they answer in as few messages as it can.
+// control/ladder/node_merge.h -- a relay's part in a switch: it puts one question to the members of
+// its node, and reports their answers in as few messages as it can.
 //
-// Pure: no socket, no clock; time is an argument. Driven by livebtl-relay in the product and by the simulator. Nobody's
-// correctness depends on it: it makes no standing, changes none, and tells none for a member that did not say it
-// to this very client's question; a relay that is killed forgets all, and the coordinator asks again. A client is whoever
-// asks, by the way back to it; what it asked, and of whom, is its session. Members, clients and other relays are hostile:
+// Pure: no socket, no clock; time is an argument. Driven by livebtl-relay in the product and by the
+// simulator. Correctness does not depend on it: it makes up no standing, changes none, and reports
+// none that the member did not give to this very client's question; a relay that is killed forgets
+// everything, and the coordinator asks again. A client is whoever asks, identified by the way back
+// to it; what it asked, and whom, is its session. Members, clients and other relays are hostile:
 // what nobody asked for is dropped.
 #pragma once
 
@@ -41,29 +42,34 @@ using MergeAction = std::variant<ToMembers, ToRelay, ToClient>;
 
 class NodeMerge {
  public:
-  /// An answer is complete when all have settled the question, and is told at once. Else what there is is told after
-  /// this long, which doubles with each incomplete answer to a question.
+  /// An answer is complete when all have settled the question, and is then sent at once. Otherwise,
+  /// what has come is sent after this long, which doubles with each incomplete answer to a
+  /// question.
   static constexpr TimeNs kHoldLeast = 10 * kMillisecond;
   static constexpr TimeNs kHoldMost = 80 * kMillisecond;
-  /// A question that a member has and has not settled is put to it again after this long, which doubles each time. The way
-  /// to it is a socket of the node, which loses next to nothing, and where an answer takes long, more questions make it
-  /// take longer. Less than a coordinator's lease.
+  /// A question that a member has not settled is put to it again after this long, which doubles
+  /// each time. A socket of the node loses next to nothing, and if an answer takes long, more
+  /// questions make it take longer. Less than a coordinator's lease.
   static constexpr TimeNs kPutAgainLeast = 200 * kMillisecond;
   static constexpr TimeNs kPutAgainMost = 1600 * kMillisecond;
 
-  /// request: checked for its form (messages.h). A member that was asked before is asked this now instead.
+  /// request: checked for its form (messages.h). A member that was asked before is now asked this
+  /// instead.
   std::vector<MergeAction> ask(const std::string& client, const NodeRequest& request, TimeNs now);
-  /// A member of this node has said so; the caller has checked that it is that member. Dropped if it is not asked in
-  /// that session, or has said something newer.
+  /// A member of this node has answered; the caller has checked that it is that member. Dropped if
+  /// that session did not ask it, or it has said something newer.
   std::vector<MergeAction> heard(std::uint64_t session, const Standing& standing, TimeNs now);
-  /// Did a question of that session go to this relay, under that number? Answers from elsewhere are nobody's.
+  /// Did a question of that session go to this relay, under that number? Answers from elsewhere
+  /// belong to no question.
   bool went_to(std::uint64_t session, std::uint32_t via, const std::string& relay) const;
-  /// Another relay has; of members that were not asked through it nothing is taken. Requires: checked groups.
+  /// Another relay has answered; members that were not asked through it are ignored. Requires:
+  /// checked groups.
   std::vector<MergeAction> heard(std::uint64_t session, std::uint32_t via,
                                  const NodeStanding& answer, TimeNs now);
-  /// Proof that a member of this node has ended: it is not waited for, and told as gone.
+  /// Proof that a member of this node has ended: it is no longer waited for, and reported as gone.
   std::vector<MergeAction> gone(std::uint64_t session, ProcessId member, TimeNs now);
-  /// What is due now, at wake_at(). Called at other times, too, it forgets sessions in which nobody has asked for long.
+  /// Returns what is due; call it at wake_at(). Each call, also at other times, forgets sessions in
+  /// which nobody has asked for long.
   std::vector<MergeAction> turn(TimeNs now);
   TimeNs wake_at() const noexcept;
 
@@ -86,7 +92,7 @@ class NodeMerge {
     bool described = false;  // as it was asked last
     bool waits = false;      // has not settled that question
     bool gone = false;
-    std::uint64_t version = 0;          // of the newest standing that it said; 0: none yet
+    std::uint64_t version = 0;          // of its newest standing; 0: none yet
     std::optional<HeardStanding> news;  // not told yet
   };
   struct Session {
@@ -119,7 +125,7 @@ class NodeMerge {
   static std::vector<MergeAction> tell_if_due(Session& session, TimeNs now);
   static NodeStanding tell(Session& session);
 
-  std::map<std::uint64_t, Session> sessions_;  // by number, which is never used again
+  std::map<std::uint64_t, Session> sessions_;  // by number; no number is used twice
   std::uint64_t numbers_ = 0;
 };
 

@@ -15,7 +15,7 @@ void copy_description(const Standing& from, Standing& to) {
   to.transports = from.transports;
 }
 
-/// In lists of at most kGroupMax.
+/// The members, in lists of at most kGroupMax.
 std::vector<std::vector<MemberId>> slices(const std::vector<MemberId>& members) {
   std::vector<std::vector<MemberId>> list;
   for (std::size_t first = 0; first < members.size(); first += kGroupMax) {
@@ -54,7 +54,7 @@ std::vector<NodeQuestions::Batch> NodeQuestions::batches(const std::vector<Send>
       questions.emplace_back(send);
       continue;
     }
-    // A machine asks two things at once at most.
+    // A machine asks at most two things at once.
     const auto same = [&](const Batch& batch) { return batch.request == send.request; };
     auto at = std::find_if(list.begin(), list.end(), same);
     if (at == list.end()) at = list.insert(list.end(), Batch{send.request, {}});
@@ -164,7 +164,8 @@ NodeQuestions::Heard NodeQuestions::hear(const std::string& relay, const NodeSta
   return heard;
 }
 
-/// false: the standing lacks what never changes, and nobody has told it yet. The next question asks for it.
+/// false: the standing lacks what never changes, and that has not been told yet. The next question
+/// asks for it.
 bool NodeQuestions::describe(Member& member, HeardStanding& heard) {
   if (heard.described) {
     if (!member.described) {

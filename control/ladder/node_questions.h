@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/node_questions.h -- the coordinator's side of relays that merge: which of its questions go together, by
-// which relay, and what the answers say of each member.
+// control/ladder/node_questions.h -- the coordinator's side of relays that merge: which of its
+// questions go together, through which relay, and what the answers say of each member.
 //
-// Pure: no socket, no clock; time is an argument. Used by btlctl's links in the product and by the simulator. What the
-// coordinator's machine asks and what it is told is as without relays; only the number of messages differs. A relay
-// is hostile: it is heard for members that were asked through it, and for no others.
+// Pure: no socket, no clock; time is an argument. Used by btlctl's links in the product and by the
+// simulator. The coordinator's machine asks and hears the same as without relays; only the number
+// of messages differs. A relay is hostile: it is heard only for members that were asked through it.
 #pragma once
 
 #include <functional>
@@ -28,16 +28,19 @@ using Question = std::variant<Send, AskRelay>;
 
 class NodeQuestions {
  public:
-  /// The relay that leads to a member and merges; nullptr: none, it is asked itself. Names are the caller's own; the
-  /// one that sorts first costs least, and is asked to pass on.
+  /// The relay that leads to a member and merges; nullptr: none, the member is asked directly.
+  /// Names are the caller's own; the relay whose name sorts first costs least, and is asked to pass
+  /// on.
   using RelayOf = std::function<const std::string*(MemberId)>;
 
-  /// Of what a machine sends in one step. Up to kRelayFanOut relays are asked by one of them, but for those that have
-  /// kept silent lately: these are asked each by itself, and pass nothing on.
+  /// The questions for what a machine sends in one step. Up to kRelayFanOut relays are asked
+  /// through one of them, except those that were silent lately: each of these is asked by itself,
+  /// and passes nothing on.
   std::vector<Question> put(const std::vector<Send>& sends, const RelayOf& relay_of, TimeNs now);
-  /// The same without relays that pass on, if it is too long for one message; empty: it passes nothing on.
+  /// If a question is too long for one message: one for each of its relays, with nothing passed on;
+  /// empty: it passes nothing on.
   std::vector<AskRelay> apart(const AskRelay& question);
-  /// The same without a relay that merges, if it is too long even so.
+  /// The same without a relay that merges, if it is still too long.
   std::vector<Send> each_by_itself(const AskRelay& question) const;
 
   struct Heard {
@@ -46,18 +49,19 @@ class NodeQuestions {
   };
   /// relay: as put() named it. Requires: checked groups.
   Heard hear(const std::string& relay, const NodeStanding& answer);
-  /// Has it been asked, and said nothing since?
+  /// Was it asked, and has it said nothing for kDoubtAfter since?
   bool silent(const std::string& relay, TimeNs now) const;
 
  private:
-  /// A relay says at least who is missing within NodeMerge's hold; twice that for one that passes on, and the way.
+  /// A relay answers within NodeMerge's hold, if only to say who is missing; twice that if it
+  /// passes on, plus the way.
   static constexpr TimeNs kDoubtAfter = 60 * kMillisecond;
   static constexpr std::size_t kRelaysOfMemberMax = 8;
 
   struct Member {
     MemberId id;
     std::vector<std::string> asked_by;  // the last relays through which it was asked
-    std::optional<Standing> described;  // what never changes, as it was told first
+    std::optional<Standing> described;  // what never changes, as first told
   };
   struct Batch {
     Request request;

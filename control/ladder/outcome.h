@@ -39,10 +39,10 @@ struct Outcome {
   std::string verb;
   std::vector<std::string> arguments;
   std::string scope = "job";  // or "node:NAME", as given
-  std::string text;           // one sentence, with what to do next if there is something to do
+  std::string text;           // one sentence, with the next step if there is one
   bool already = false;       // it was so before; no ladder was run
-  bool background = false;    // it goes on (--no-wait): the code says that it was begun, no more
-  bool released = false;      // remove only: nothing of ours is left on the transport
+  bool background = false;    // it goes on (--no-wait): the code says only that it was begun
+  bool released = false;      // remove, checkpoint prepare: nothing of ours is left there
   std::uint64_t operation = 0;
   std::uint32_t epoch = 0;
   std::uint32_t members = 0;
@@ -56,7 +56,7 @@ struct Outcome {
   std::vector<RungTime> rungs;
   std::vector<std::string> other_holders;  // holders that are not ours: owner, descriptor
   std::vector<std::string> absent;         // checkpoint return: what is not there yet, and why
-  std::vector<MemberPlan> plans;           // dry run: pairs that would move, by what is open now
+  std::vector<MemberPlan> plans;           // dry run: pairs that would move, given what is open now
   // dry run: transports that would be opened (pairs that reach them may then move) and closed
   std::vector<std::string> opens, closes;
 };

@@ -2,8 +2,9 @@
 // control/ladder/poll.h -- the members of a job, asked until each has answered: who is there, who is proved gone, what
 // each answered last, when each is asked again, and whether all have been found.
 //
-// Pure; part of a machine (the coordinator of a switch, or of a hold), and used by its thread. The machine decides what it
-// asks and which answer will do. A member leaves only by gone(), which needs proof, and never comes back.
+// Pure; part of a machine (the coordinator of a switch or of a hold), and used by its thread. The
+// machine decides what to ask and which answer will do. A member is removed only by gone(), which
+// requires proof, and never comes back.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,8 @@
 
 namespace livebtl::control {
 
-/// Look for members now, and answer with MembersFound. The scan must begin after this action was given.
+/// Look for members now, and answer with MembersFound. The scan must begin after this action is
+/// issued.
 struct Scan {
   std::uint64_t number = 0;
 };
@@ -29,23 +31,24 @@ struct MembersFound {
   std::uint64_t scan = 0;  // Scan::number
   std::vector<MemberId> members;
 };
-/// Proof that a member has left: its lock is free, its pidfd is readable, it said goodbye. Also of
-/// members never seen.
+/// Proof that a member has left: its lock is free, its pidfd is readable, or it said goodbye. May
+/// name a member never seen.
 struct MemberGone {
   MemberId member;
   int rank = -1;
 };
 
-/// When one member is asked again. Messages are lost, so a silent member is asked again. But a slow one collects a queue
-/// of questions, which slow it down further: it is asked at the rate at which it answers.
+/// When one member is asked again. Messages can be lost, so a silent member is asked again. But a
+/// slow one would collect a queue of questions, which slow it further: it is asked as fast as it
+/// answers.
 class Backoff {
  public:
-  /// soon: from an answer to the next question. least, most: from a question to the same again.
+  /// soon: from an answer to the next question. least, most: from a question to its repetition.
   struct Limits {
     TimeNs soon, least, most;
   };
 
-  /// Another question: due at once. What was learnt about the member's speed stays.
+  /// A new question, due at once. What was learnt about the member's speed is kept.
   void begin() noexcept { asked_at_ = answered_at_ = INT64_MIN; }
   void asked(TimeNs now, const Limits& limits) noexcept {
     pause_ = waits() ? std::min(2 * pause_, limits.most) : std::max(pause_, limits.least);
@@ -72,8 +75,9 @@ class Backoff {
   TimeNs pause_ = 0;
 };
 
-/// What is known of one member; a machine derives its own from this. Of two answers the one with the higher
-/// answer_number(Answer) is the newer. An answer has `member`, `name`, `rank` and `announced`.
+/// What is known of one member; each machine derives its own entry type from this. Of two answers,
+/// the one with the higher answer_number() is newer. An answer has `member`, `name`, `rank`,
+/// `announced`.
 template <class AnswerType>
 struct Polled {
   using Answer = AnswerType;
@@ -82,12 +86,12 @@ struct Polled {
   Backoff backoff;
 };
 
-/// Which look for members is in progress, and when another is due.
+/// Which scan for members is in progress, and when the next is due.
 class Scans {
  public:
   /// Only a scan that begins from now on will do.
   void want() noexcept { wanted_ = true; }
-  /// If one is wanted: its number; it is in progress from now on.
+  /// If a scan is wanted, begins it and returns its number.
   std::optional<std::uint64_t> begin(TimeNs now) noexcept {
     if (!wanted_) return std::nullopt;
     wanted_ = false;
@@ -101,8 +105,8 @@ class Scans {
   }
   bool wanted() const noexcept { return wanted_; }
   bool in_progress() const noexcept { return ended_ != begun_; }
-  /// While somebody is missing. A scan may take long, and its caller receives nothing meanwhile: as
-  /// much time is left for the answers.
+  /// When the next scan is due while a member is missing. A scan may take long, and its caller
+  /// receives nothing meanwhile: as much time is then left for the answers.
   TimeNs again_at(TimeNs pause) const noexcept {
     return ended_at_ + std::max(pause, ended_at_ - begun_at_);
   }
@@ -121,7 +125,7 @@ class Poll {
 
   // -- members
 
-  /// true: some of them were not known.
+  /// true: some were not known before.
   bool found(const MembersFound& found, TimeNs now) {
     scans_.ended(found.scan, now);
     bool news = false;
@@ -140,7 +144,7 @@ class Poll {
     gone_.insert(gone.member);
     if (std::max(rank, gone.rank) >= 0) gone_ranks_.insert(std::max(rank, gone.rank));
   }
-  /// Keeps the newer of two answers. nullptr: of a member that is not known, or not newer than what is there.
+  /// Keeps the newer of two answers. nullptr: the member is unknown, or this answer is not newer.
   Entry* take(const Answer& answer) {
     Entry* entry = find(answer.member);
     if (entry == nullptr) return nullptr;
@@ -161,7 +165,7 @@ class Poll {
 
   // -- answers
 
-  /// Those there are, in the order of their members.
+  /// The answers received so far, in member order.
   std::vector<std::reference_wrapper<const Answer>> answers() const {
     std::vector<std::reference_wrapper<const Answer>> list;
     for (const auto& [member, entry] : entries_) {
@@ -169,14 +173,14 @@ class Poll {
     }
     return list;
   }
-  /// All have answered, and so.
+  /// All have answered, and the predicate holds for each.
   template <class Predicate>
   bool all_answered(Predicate predicate) const {
     return std::all_of(entries_.begin(), entries_.end(), [&](const auto& item) {
       return item.second.answer.has_value() && predicate(*item.second.answer);
     });
   }
-  /// As far as they have answered.
+  /// All members, with what they have answered, if anything.
   std::vector<Counted> counted() const {
     std::vector<Counted> list;
     for (const auto& [member, entry] : entries_) {
@@ -192,14 +196,14 @@ class Poll {
 
   /// Only a scan that begins from now on shows that all are known.
   void want_scan() noexcept { scans_.want(); }
-  /// No member can be found that is not known. Asks for a scan first, if one is wanted.
+  /// No further member can be found. Asks for a scan first, if one is wanted.
   template <class Actions>
   bool all_known(TimeNs now, Actions& actions) {
     if (const auto number = scans_.begin(now)) actions.emplace_back(Scan{*number});
     return !scans_.in_progress();
   }
   const Scans& scans() const noexcept { return scans_; }
-  /// A job that is still starting is scanned again and again.
+  /// A job that is still starting is scanned repeatedly.
   TimeNs rescan_at(TimeNs pause) const {
     if (scans_.in_progress()) return INT64_MAX;
     const bool incomplete = empty() || missing().count > 0;

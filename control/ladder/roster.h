@@ -30,20 +30,20 @@ struct RosterEntry : Polled<Standing> {
 
 class Roster : public Poll<RosterEntry> {
  public:
-  /// Answers that do not fit together because another's ladder ran from its foot to its top between
-  /// them: forgets the older ones. false: there were none.
+  /// Another coordinator's ladder may run from foot to top between two answers, which then do not
+  /// fit together: forgets the older ones. false: there were none.
   bool forget_overtaken();
 
   /// All have answered and none is still joining.
   bool all_stand() const;
   bool all_promised(const Term& term) const;
   bool all_acknowledged(const Order& order) const;
-  /// The transports of any member; processes of a job need not be alike.
+  /// All members' transports together; processes of a job need not have the same.
   std::vector<KnownTransport> known_transports() const;
-  /// Of those, the names.
+  /// Their names.
   std::set<std::string> known_names() const;
   std::set<NodeLabel> nodes() const;
-  /// The transports that members of that node (empty: of any) lack, and why; that transport alone, or all.
+  /// The transports that members of `node` (empty: any) lack, and why; only `transport`, if given.
   std::vector<std::string> absent(const std::string& node, const std::string& transport = "") const;
   Term highest_term() const;
   std::uint32_t highest_epoch() const;
@@ -52,10 +52,10 @@ class Roster : public Poll<RosterEntry> {
 
 bool promised(const Standing& standing, const Term& term) noexcept;
 bool acknowledged(const Standing& standing, const Order& order) noexcept;
-/// At rest: an operation is finished here, or has never begun.
+/// At rest: the operation is finished here, or none has ever begun.
 bool at_rest(const Standing& standing) noexcept;
-/// Where the member stands on the ladder of `operation`; a member at rest of another one stands at
-/// its foot.
+/// Where the member stands on the ladder of `operation`: at its foot, if its own last operation is
+/// another.
 Rung place_on(const Standing& standing, std::uint64_t operation) noexcept;
 
 }  // namespace livebtl::control

@@ -13,7 +13,7 @@ bool is_covered(const core::Rules& rules, const std::string& name) {
   return core::covers(rules.excluded, name) || core::covers(rules.set_aside, name);
 }
 
-/// The others of its family, which are ruled one by one when it is taken out of a rule for all.
+/// The others of its family, which are ruled one by one when it is taken out of the family's rule.
 Names others(const std::string& name, const Names& known) {
   Names found;
   for (const std::string& each : known) {

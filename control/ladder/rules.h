@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/rules.h -- what the verbs make of the rules of a job or of a node. A name may be the word for a family:
-// then it rules all of it, and one of it that is taken out leaves the others ruled one by one. Pure.
+// control/ladder/rules.h -- how the verbs change the rules of a job or of a node. A name may be
+// that of a family: it then rules all of its transports; taking one out leaves the others ruled one
+// by one. Pure.
 #pragma once
 
 #include <set>
@@ -14,14 +15,14 @@ namespace livebtl::control {
 
 using Names = std::set<std::string>;
 
-/// Do the rules take the transport away? Of a family: each that is known of it.
+/// Do the rules take the transport away? For a family: every known transport of it?
 bool is_away(const core::Rules& rules, const std::string& name, const Names& known = {});
 
-/// Is `name` one of a family that is ruled as a whole, one of which is called as the family is? That one could not be
-/// ruled alone.
+/// Is `name` one of a family that is ruled as a whole and has a transport of the family's own name?
+/// That transport could not be ruled alone.
 bool is_inseparable(const core::Rules& rules, const std::string& name, const Names& known);
 
-/// `return` brings back only the transports that were in use.
+/// `prepare` sets aside only transports in use: `return` brings back no others.
 void apply_checkpoint(const std::vector<std::string>& arguments, core::Rules& rules,
                       const core::Rules& of_job);
 

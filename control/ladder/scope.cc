@@ -16,11 +16,11 @@ std::string joined(const std::set<std::string>& names) {
   return list;
 }
 
-/// A standing tells three routings, a status four, beside lists of names: more could not be
-/// answered by any member, and the job be commanded no more.
+/// A standing carries three routings, a status four, besides lists of names: with larger ones no
+/// member could answer, and the job could no longer be commanded.
 constexpr std::size_t kRoutingBytesMax = 12U << 10U;
 
-/// At least what they take in a message.
+/// An upper bound on their size in a message.
 std::size_t bytes_of(const core::Rules& rules) {
   std::size_t bytes = 64;
   for (const auto* names : {&rules.excluded, &rules.quiesced, &rules.set_aside}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/scope.h -- what a command is for: the whole job, or one node of it. Pure.
+// control/ladder/scope.h -- what a command applies to: the whole job, or one node of it. Pure.
 #pragma once
 
 #include <set>
@@ -25,11 +25,11 @@ struct NodeLabel {
 tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
                                                    const std::set<NodeLabel>& nodes);
 
-/// Have commands for single nodes ruled otherwise about the transports that a command for the job changes?
+/// Do a node's rules say otherwise about the transports that a command for the whole job changes?
 bool rules_otherwise(const core::Rules& rules, const std::string& verb,
                      const std::vector<std::string>& arguments);
 
-/// Do the rules of single nodes take more space than before, and more than a message has for them?
+/// Does the routing take more space than before, and more than a message has for it?
 bool outgrows(const Routing& after, const Routing& before);
 
 }  // namespace livebtl::control

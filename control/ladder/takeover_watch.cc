@@ -59,7 +59,7 @@ Command takeover_command(std::string job, std::uint64_t coordinator) {
   command.verb = "resume";
   command.by_itself = true;
   command.coordinator = (coordinator | 2) & ~std::uint64_t{1};
-  command.operation = coordinator | 1;  // begins none of its own
+  command.operation = coordinator | 1;  // begins no ladder of its own
   return command;
 }
 

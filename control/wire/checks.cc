@@ -16,7 +16,7 @@
 namespace livebtl::control {
 namespace {
 
-/// Far more than a process has today (base/transport_name.h): a later version may have some more.
+/// Far more than a process has today (base/transport_name.h): a later version may have more.
 constexpr std::size_t kTransportsToldMax = 64;
 
 // -- checks of names
@@ -32,7 +32,7 @@ bool good_names(const core::Rules& rules) {
          });
 }
 
-/// Has it the form of core::node_name()?
+/// Does it have the form of core::node_name()?
 bool good_node(std::string_view name) {
   return name.size() == 16 &&
          std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0; });
@@ -65,7 +65,7 @@ std::string check_job(const std::string& job) {
   return job.size() <= 64 && is_plain_name(job) ? "" : "'job' is not a job id";
 }
 
-/// A coordinator takes the number after the highest that it hears of: there has to be one.
+/// A coordinator takes the number after the highest that it hears of, so there has to be one.
 std::string check_highest(const Term& term) {
   return term.number <= kTermMax ? "" : "'term.number' is too large";
 }
@@ -89,7 +89,8 @@ std::string check(const PromiseRequest& request) {
 std::string check(const LadderEnd& end) {
   return first_of(check_job(end.job), check_term(end.term));
 }
-/// Of one member's standing, and of what a group of members has in common: a relay's client copies that for each member.
+/// For one member's standing, and for what a group of members has in common: a relay's client
+/// copies that for each member.
 std::string check_place(const Standing& standing) {
   if (standing.transports.size() > kTransportsToldMax) return "'transports' has too many entries";
   const std::string wrong = first_of(check(standing.operation), check_names(standing.routing));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/checks.h -- what a message must fulfil beside its form: names, ids that are not zero, numbers that can be
-// outbid. Pure; any thread. Internal to messages.cc.
+// control/wire/checks.h -- what a message must satisfy besides its form: valid names, nonzero ids,
+// numbers that can be outbid. Pure; any thread. Internal to messages.cc.
 #pragma once
 
 #include <string>

@@ -2,7 +2,8 @@
 // control/wire/envelope.h -- what control messages travel in, on a node (local_link.h) and between nodes
 // (zmq_socket.h). Plain values.
 //
-// `back` is returned unread with the answer, so that whoever passes envelopes on keeps no state.
+// `back` is returned unread with the answer, so that a router that passes envelopes on keeps no
+// state.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/fields.h -- which fields each message, and each value in one, has in JSON: one list a type, which
-// serves JsonReader and JsonWriter alike. Internal to messages.cc.
+// control/wire/fields.h -- the fields that each message, and each value in one, has in JSON: one
+// list per type, used by both JsonReader and JsonWriter. Internal to messages.cc.
 //
-// FIELDS: by the field's type; unsigned 64-bit numbers are ids, in hexadecimal. COUNTS: 64-bit numbers that are
-// numbers in JSON, too, and maps of them. NAMES: lists for people, cut when written.
+// FIELDS: by the field's type; unsigned 64-bit numbers are ids, in hexadecimal. COUNTS: 64-bit
+// numbers that are numbers in JSON as well, and maps and lists of them. NAMES: lists for people,
+// cut when written.
 #pragma once
 
 #include "control/wire/json_archive.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/fit.cc -- of messages.h: what is cut, or sent in parts, so that it fits into a message. Pure; any thread.
+// control/wire/fit.cc -- the functions of messages.h that cut or split what is too long for one
+// message. Pure; any thread.
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +35,7 @@ MembersAnswer fit_page(MembersAnswer answer) {
 
 void turn_by(std::vector<std::string>& list, std::size_t times) {
   if (list.empty()) return;
-  // By the golden section, so that parts of any length leave no large gap for long.
+  // In steps of the golden section, so that parts of any length leave no large gap for long.
   const std::size_t first = times * (list.size() * 618 / 1000 + 1) % list.size();
   std::rotate(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(first), list.end());
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/forwarders.h -- connections by which a process writes to others: opened when first needed,
-// closed when idle.
+// control/wire/forwarders.h -- connections over which a process writes to others: opened when first
+// needed, closed when idle.
 //
-// One bounded set serves one purpose, so that no purpose takes the connections of another. Threads: one.
+// Each purpose has its own bounded set, so that none takes the connections of another. Threads:
+// one.
 #pragma once
 
 #include <algorithm>
@@ -19,16 +20,16 @@ namespace livebtl::control {
 template <class Connection>
 class Forwarders {
  public:
-  /// A connection unused for this long (at most twice as long) is closed. Longer than the
-  /// lease of a watch: what a member tells unasked finds its way back by the connection that brought
-  /// the question.
+  /// A connection unused for this long (at most twice as long) is closed. Longer than the lease of
+  /// a watch: what a member reports unasked goes back over the connection that brought the
+  /// question.
   static constexpr TimeNs kIdle = 90 * kSecond;
 
-  /// count_max > 0: beyond it the connection that was unused for longest makes room.
+  /// count_max > 0: beyond it, the least recently used connection makes room.
   explicit Forwarders(std::size_t count_max) : count_max_(count_max) {}
 
-  /// open(endpoint): Result<Connection>. nullptr: it cannot be opened. Valid until the next call that is
-  /// not const.
+  /// open(endpoint): Result<Connection>. nullptr: it cannot be opened. Valid until the next
+  /// non-const call.
   template <class Open>
   Connection* to(const std::string& endpoint, const Open& open) {
     auto found = entries_.find(endpoint);
@@ -45,14 +46,14 @@ class Forwarders {
     found->second.used = ++uses_;
     return &found->second.connection;
   }
-  /// In each turn of whoever owns this.
+  /// Call this in each turn of the owner.
   void close_idle(TimeNs now) {
     if (now < due_at_) return;
     due_at_ = now + kIdle;
     std::erase_if(entries_, [&](const auto& entry) { return entry.second.used <= uses_before_; });
     uses_before_ = uses_;
   }
-  /// When close_idle() wants to be called; INT64_MAX: there is nothing to close.
+  /// When close_idle() is due; INT64_MAX: there is nothing to close.
   TimeNs due_at() const noexcept { return entries_.empty() ? INT64_MAX : due_at_; }
   void close_all() { entries_.clear(); }
   void close_ended() {

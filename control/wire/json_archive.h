@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/json_archive.h -- JsonWriter, which with JsonReader (json_reader.h) turns values into JSON and back by
-// one list of fields a type (fields.h). Pure; internal to messages.cc.
+// control/wire/json_archive.h -- JsonWriter, which together with JsonReader (json_reader.h) turns
+// values into JSON and back, by one list of fields per type (fields.h). Pure; internal to
+// messages.cc.
 #pragma once
 
 #include <map>
@@ -33,8 +34,8 @@ inline constexpr std::size_t kListMax = 1024;
 template <class T>
 concept IsId = std::is_same_v<T, std::uint64_t> || std::is_same_v<T, ProcessId>;
 
-/// The name that a field had in version 0.1; null: the same. Written beside the new one for one
-/// version, and read where that is missing.
+/// The name that a field had in version 0.1; null: the same. Written alongside the new name for one
+/// version, and read where the new name is missing.
 constexpr const char* former_name(std::string_view name) noexcept {
   if (name == "frames_exposed") return "frames_lent";
   if (name == "frames_read_remotely") return "frames_fetched";

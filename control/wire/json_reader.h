@@ -12,8 +12,8 @@
 
 namespace livebtl::control {
 
-/// Where in a message something stands: "operation.before.excluded[2]". It refers to what it is made of, and is put into
-/// words only for an error.
+/// Where in a message a value is: "operation.before.excluded[2]". It refers to its parts, and is
+/// turned into text only for an error.
 class FieldPath {
  public:
   FieldPath(const FieldPath* within, std::string_view name) noexcept
@@ -35,7 +35,7 @@ class FieldPath {
 
 class JsonReader {
  public:
-  /// within: where the object stands; null: it is the message.
+  /// within: where the object is; null: it is the message.
   JsonReader(const Json& object, const FieldPath* within, std::string& error)
       : object_(object), within_(within), error_(error) {}
 
@@ -51,7 +51,7 @@ class JsonReader {
   void count(const char* name, T& numbers) {
     if (const Json* found = member(name)) read_count(*found, FieldPath(within_, name), numbers);
   }
-  /// What was not cut by whoever wrote it is cut here.
+  /// Cuts a list that its writer did not cut.
   void names(const char* name, std::vector<std::string>& list) {
     (*this)(name, list);
     if (list.size() > kNamesMax) list.resize(kNamesMax);
@@ -81,7 +81,7 @@ class JsonReader {
     if (text.size() > kStringBytesMax) return fail_at(path, "is too long (1024 bytes at most)");
     value = text;
   }
-  /// Two lower-case hexadecimal digits a byte.
+  /// Two lower-case hexadecimal digits per byte.
   void read(const Json& json, const FieldPath& path, Blob& bytes) {
     std::string text;
     read(json, path, text);
@@ -158,7 +158,7 @@ class JsonReader {
     }
     fail_at(path, what);
   }
-  /// A code that a later version may have becomes kInvalid: it is only an addition to the text.
+  /// An unknown code, as of a later version, becomes kInvalid: the code only supplements the text.
   void read(const Json& json, const FieldPath& path, Errc& value) {
     const auto* text = json.get_ptr<const std::string*>();
     if (text == nullptr) return fail_at(path, "must be a string");

@@ -59,7 +59,7 @@ void LocalDoor::turn(TimeNs now) {
   }
 }
 
-/// false: nobody waits, or no descriptor is left.
+/// false: no connection waits, or no descriptor is left.
 bool LocalDoor::take_one(TimeNs now) {
   Fd fd;
   for (;;) {
@@ -89,8 +89,8 @@ void LocalDoor::forget(Links::iterator connection) {
   if (!spares_.full()) spares_.refill();
 }
 
-/// Connections that have something take turns, so that one that never pauses holds up no other; of the rest, which may
-/// be all processes of a node, none costs a system call.
+/// Connections that have something to read take turns, so that one that never pauses holds up no
+/// other; the rest, which may be all processes of a node, cost no system call.
 std::optional<Envelope> LocalDoor::receive() {
   for (bool looked = false; !ready_.empty() || !looked;) {
     if (ready_.empty()) {
@@ -113,14 +113,14 @@ std::optional<Envelope> LocalDoor::receive() {
   return std::nullopt;
 }
 
-/// Which connections have something, have room again, or have ended.
+/// Finds connections that have something to read, have room to send again, or have ended.
 void LocalDoor::look() {
   polled_.clear();
   for (const auto& [number, connection] : links_) {
     const bool closed = connection.link.closed();
     polled_.push_back(closed ? pollfd{-1, 0, 0} : connection.link.wanted());
   }
-  // Without an answer (no memory, a signal) each is tried.
+  // If poll() fails (no memory, a signal), each is tried.
   const bool told = ::poll(polled_.data(), polled_.size(), 0) >= 0;
   auto seen = polled_.rbegin();
   for (auto at = links_.rbegin(); at != links_.rend(); ++at, ++seen) {

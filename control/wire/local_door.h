@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/local_door.h -- the Unix socket at which a process takes connections of its node.
+// control/wire/local_door.h -- the Unix socket on which a process accepts connections from its
+// node.
 //
-// Of this user and of root alone: the directory's mode keeps others out, and each connection's user is
-// checked besides. A bounded number of connections is kept; the one that was unused for longest makes room,
-// before others one that never said anything. Threads: one.
+// Only from this user and root: the directory's mode keeps others out, and each connection's user
+// is checked as well. The number of connections is bounded; the least recently used makes room, and
+// before it any that never said anything. Threads: one.
 #pragma once
 
 #include <poll.h>
@@ -22,24 +23,25 @@ namespace livebtl::control {
 
 class LocalDoor {
  public:
-  /// Makes the socket, of mode 0600, and listens. The file is not removed at the end. Errors: kNoMemory (no
-  /// descriptor), kSystem.
+  /// Makes the socket, with mode 0600, and listens. The file is not removed at the end. Errors:
+  /// kNoMemory (no descriptor), kSystem.
   static Result<LocalDoor> listen(const std::string& path, std::size_t connections_max);
   LocalDoor(LocalDoor&&) noexcept = default;
   LocalDoor& operator=(LocalDoor&&) = delete;
 
-  /// Takes connections that wait. Those for which no descriptor is left, not even a spare one, wait on.
+  /// Accepts waiting connections. Those for which no descriptor is left, not even a spare, keep
+  /// waiting.
   void turn(TimeNs now);
-  /// When turn() wants to be called though nothing was polled readable; INT64_MAX: need not be.
+  /// When turn() must be called although nothing was polled readable; INT64_MAX: never.
   TimeNs wake_at() const noexcept { return retry_at_; }
   /// Connections wait, and no descriptor is left for them.
   bool starved() const noexcept { return retry_at_ != INT64_MAX; }
 
-  /// The next envelope of any connection; `peer` names it.
+  /// The next envelope from any connection; `peer` names the connection.
   std::optional<Envelope> receive();
-  /// To the connection that `peer` names. false: dropped, as LocalLink::send().
+  /// To the connection that `peer` names. false: dropped, as by LocalLink::send().
   bool send(const Envelope& envelope);
-  /// Connections that have ended since this was last asked; each counted if it had said something.
+  /// Connections that have ended since the last call, without those that never said anything.
   std::vector<std::string> ended() { return std::exchange(ended_, {}); }
   std::size_t connections() const noexcept { return links_.size(); }
 
@@ -61,10 +63,10 @@ class LocalDoor {
   void forget(Links::iterator connection);
 
   Fd listener_;
-  ClosedInChild only_here_;  // after the descriptor: it goes first
+  ClosedInChild only_here_;  // after the descriptor, to be destroyed first
   std::size_t connections_max_;
   SpareDescriptors spares_{kSpares};
-  Links links_;  // by number, which is never used again
+  Links links_;  // by number; no number is used twice
   std::uint64_t numbers_ = 0;
   std::uint64_t uses_ = 0;
   std::vector<std::uint64_t> ready_;  // connections that look() found, the next one last

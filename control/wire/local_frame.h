@@ -4,7 +4,7 @@
 //
 // Eight bytes, little-endian, then the three texts without anything in between:
 //   u8 version (1) | u8 zero | u16 bytes of back | u16 bytes of to | u16 zero | back | to | body
-// The body has the rest of the packet.
+// The body is the rest of the packet.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ inline constexpr std::size_t kToBytesMax = 512;
 inline constexpr std::size_t kLocalPacketMax =
     kLocalHeadBytes + kBackBytesMax + kToBytesMax + kMessageBytesMax;
 
-/// The first eight bytes of the packet. nullopt: a text is longer than packets may have it.
+/// The first eight bytes of the packet. nullopt: a text is too long for a packet.
 std::optional<std::array<std::byte, kLocalHeadBytes>> local_head(const Envelope& envelope) noexcept;
 /// The whole packet. nullopt as above.
 std::optional<std::string> format_local(const Envelope& envelope);

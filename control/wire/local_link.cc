@@ -77,7 +77,7 @@ LocalLink::Sent LocalLink::send_packet(std::string_view head, std::string_view b
   }
 }
 
-/// After an error of sending the connection is left to receive(): what the other side said before it went
+/// After a send error, the connection is left to receive(): what the other side said before it went
 /// is still to be read.
 bool LocalLink::send(const Envelope& envelope) {
   const auto head = local_head(envelope);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/local_link.h -- one connection between two processes of a node: envelopes over a Unix socket
-// that keeps packets apart.
+// control/wire/local_link.h -- one connection between two processes of a node: envelopes over a
+// Unix socket that preserves packet boundaries.
 //
 // Nothing here blocks, waits for the other side, or ends the process. A send may be dropped: a sender that must
 // be sure waits for the answer and sends again. Threads: one.
@@ -20,23 +20,23 @@ namespace livebtl::control {
 
 class LocalLink {
  public:
-  /// Connects to the socket of that path. Errors: kUnreachable (nobody listens), kLimit (too many
+  /// Connects to the socket at that path. Errors: kUnreachable (nobody listens), kLimit (too many
   /// wait to be accepted), kNoMemory (no descriptor is left), kSystem.
   static Result<LocalLink> connect(const std::string& path);
-  /// An end that is connected already.
+  /// Takes an end that is already connected.
   explicit LocalLink(Fd fd) : fd_(std::move(fd)) {}
 
-  /// The next envelope. A malformed packet ends the connection: nobody of ours sends one.
+  /// The next envelope. A malformed packet ends the connection: none of our processes sends one.
   std::optional<Envelope> receive();
   /// false: dropped, because the other side has gone, or reads too slowly, or a text is too long.
   bool send(const Envelope& envelope);
-  /// Sends what a full socket has kept back.
+  /// Sends what a full socket has held back.
   void flush();
-  /// Nothing comes from here any more. The descriptor is closed with the object alone, so that its number
-  /// is nobody else's before.
+  /// Nothing comes from here any more. The descriptor is closed only with the object, so that its
+  /// number is not reused before then.
   bool closed() const noexcept { return ended_; }
 
-  /// Whose process has called listen() where this was connected to. nullopt: the kernel does not tell.
+  /// The user whose process called listen() at the other end. nullopt: the kernel does not tell.
   std::optional<uid_t> listener() const noexcept;
 
   int fd() const noexcept { return fd_.number(); }

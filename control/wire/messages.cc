@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/messages.cc -- schema and limits of the JSON messages; their fields stand in fields.h, the checks of what
-// was read in checks.h.
+// control/wire/messages.cc -- schema and limits of the JSON messages; their fields are in fields.h,
+// the checks of what was read in checks.h.
 #include "control/wire/messages.h"
 
 #include <array>

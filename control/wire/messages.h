@@ -33,7 +33,8 @@ struct MembersRequest {
   std::string job;
   std::uint32_t offset = 0;
 };
-/// An offset past every end: only the job's name and the relays are wanted, and no member is looked for.
+/// An offset past any end: only the job's name and the relays are wanted; members are not looked
+/// for.
 inline constexpr std::uint32_t kNoMembers = UINT32_MAX;
 struct MemberEntry {
   MemberId member;
@@ -41,7 +42,7 @@ struct MemberEntry {
   int rank = -1;
   std::string node;
   bool gone = false;         // it has left, and this is proof
-  bool left_behind = false;  // a copy, which counts only where no other process of that id is
+  bool left_behind = false;  // a copy, which counts only if no other process with that id is there
   friend bool operator==(const MemberEntry&, const MemberEntry&) = default;
 };
 /// Is this member in the list?
@@ -73,7 +74,7 @@ struct StatusAnswer {
   std::uint32_t peers_total = 0;
 };
 
-/// "Which transports have you?"
+/// "Which transports do you have?"
 struct ListRequest {
   std::string job;
 };
@@ -95,8 +96,8 @@ struct WatchEvent {
   Standing standing;
 };
 
-/// "What is the job's secret?" Asked on the member's own node, where only its user and root can;
-/// a client that asks through a relay has proved that it knows it.
+/// "What is the job's secret?" Asked on the member's own node, where only its user and root can
+/// ask; a client that asks through a relay has proved that it knows the secret.
 struct SecretRequest {
   std::string job;
 };
@@ -104,7 +105,8 @@ struct SecretAnswer {
   std::string secret;  // 64 hexadecimal digits; empty: the job has none
 };
 
-/// "What does your page say?" Asked of members of other nodes: those of this one are read.
+/// "What does your page say?" Asked of members of other nodes: pages of this node are read
+/// directly.
 struct PageRequest {
   std::string job;
 };
@@ -137,21 +139,22 @@ using Message =
                  AddressesRequest, AddressesAnswer, HoldRequest, HoldAnswer, ErrorAnswer,
                  PageRequest, PageAnswer, NodeRequest, NodeStanding>;
 
-/// At most kMessageBytesMax: lists are cut to fit where they are for people; a message that still
-/// does not fit is an Error (kLimit). Strings are made valid UTF-8.
+/// At most kMessageBytesMax: lists for people are cut; a message that still does not fit is an
+/// Error (kLimit). Strings are made valid UTF-8.
 Result<std::string> encode(const Message& message);
 /// Errors: kInvalid (with the field), kUnsupported (a schema that we do not speak), kLimit (too
 /// long or too deep).
 Result<Message> decode(std::string_view text);
-/// How many peers of `answer`, from its front, fit into one message.
+/// `answer`, with peers (pairs) cut from the end until it fits into one message.
 StatusAnswer fit_page(StatusAnswer answer);
 PageAnswer fit_page(PageAnswer answer);
-/// Of a page of members that would be too long some relays are left out, and then members from its end, but not all: the
-/// next page begins with them.
+/// If a page of members would be too long, some relays are left out, and then members from its end,
+/// but not all: the next page begins with those.
 MembersAnswer fit_page(MembersAnswer answer);
-/// Begins the list at another entry each time, so that of several answers that leave out its end each entry is in some.
+/// Begins the list at another entry each time, so that each entry is in some of several answers
+/// that leave out the list's end.
 void turn_by(std::vector<std::string>& list, std::size_t times);
-/// In as many messages as it takes. A standing that is too long even by itself is left out.
+/// As many messages as it takes. A standing that is too long even by itself is left out.
 std::vector<std::string> encode_parts(NodeStanding answer);
 
 /// For `--json`: the outcome as a document, "livebtl.outcome/1". One way only.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/relay_talk.h -- what members and helpers of their node say to each other beside messages: notes,
-// which stand in an envelope's `to`, where no route can look like them. Plain values.
+// control/wire/relay_talk.h -- what members and helpers of their node say to each other besides
+// messages: notes, named in an envelope's `to`, where no route can look like them. Plain values.
 //
 // Over a member's one connection to its node's relay:
-//   member -> relay  kHelloNote    body: process, a line's end, the job's secret as in its file (or nothing)
+//   member -> relay  kHelloNote    body: process, newline, job's secret as in its file (or nothing)
 //   relay -> member  kRelaysNote   body: the relay as route.h writes it
 //                    kFailedNote   body: why it cannot relay, for people
-// Over a connection of a takeover's helper to the member that started it:
-//   helper -> member kFinisherNote body: empty at first; in the end a word of kFinished..., a line's end, a text
+// Over the connection from a takeover's helper to the member that started it:
+//   helper -> member kFinisherNote body: empty at first; at last a kFinished... word, newline, text
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ inline constexpr std::string_view kFinishedNotOurs = "not ours";
 
 inline bool is_note(std::string_view to) noexcept { return to.starts_with('!'); }
 
-/// Splits at the first end of a line.
+/// Splits at the first newline.
 inline std::pair<std::string_view, std::string_view> first_line(std::string_view text) noexcept {
   const auto end = std::min(text.find('\n'), text.size());
   return {text.substr(0, end), text.substr(std::min(end + 1, text.size()))};

@@ -22,11 +22,11 @@ struct Route {
 std::string format_route(const Route& route);
 std::optional<Route> parse_route(std::string_view text);
 
-/// One to four of tcp://HOST:PORT, separated by commas, all of one relay; at most 256 bytes.
+/// One to four tcp://HOST:PORT, separated by commas, all of one relay; at most 256 bytes.
 bool valid_relay(std::string_view endpoints) noexcept;
 std::vector<std::string> relay_endpoints(std::string_view endpoints);
 
-/// What a router that passes an envelope on puts in front of its `back`: the peer that it came from.
+/// What a router that passes an envelope on puts in front of its `back`: the peer it came from.
 struct Return {
   std::uint8_t listener = 0;  // which of its listening sockets
   std::string peer;

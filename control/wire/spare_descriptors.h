@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/spare_descriptors.h -- descriptors kept for the moment when the process has no other left.
+// control/wire/spare_descriptors.h -- descriptors kept for the moment when the process has no
+// others left.
 //
 // One is given back to the kernel right before it is needed; another thread may be faster, which is no
 // worse than having had none. Threads: one.
@@ -18,7 +19,7 @@ class SpareDescriptors {
  public:
   /// None are kept before the first refill(): what a process cannot start without comes first.
   explicit SpareDescriptors(std::size_t wanted) : wanted_(wanted) { spare_.reserve(wanted); }
-  /// Keeps as many as are wanted again, as far as there are any.
+  /// Tops the spares up to the number wanted, as far as descriptors are left.
   void refill() noexcept {
     while (spare_.size() < wanted_) {
       Fd fd(::open("/", O_PATH | O_CLOEXEC));
@@ -39,10 +40,10 @@ class SpareDescriptors {
   std::vector<Fd> spare_;
 };
 
-/// Does the last system call say that the process or the system has no descriptor left?
+/// Does this error say that the process or the system has no descriptor left?
 inline bool no_descriptor(int error) noexcept { return error == EMFILE || error == ENFILE; }
 
-/// For a while the process has a few descriptors more, for work that opens and closes files.
+/// While it exists, the process has a few more descriptors, for work that opens and closes files.
 class WithSpares {
  public:
   explicit WithSpares(SpareDescriptors& spares) noexcept : spares_(spares) {

@@ -53,8 +53,8 @@ void set_common(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::maxmsgsize, kFrameBytesMax);
   socket.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
   socket.set(zmq::sockopt::ipv6, true);
-  // Between machines restored from snapshots of different moments a connection looks alive, but acknowledges
-  // nothing, for ever.
+  // Between machines restored from snapshots of different moments, a connection looks alive
+  // forever, but acknowledges nothing.
   socket.set(zmq::sockopt::tcp_maxrt, kUnacknowledgedMs);
 }
 
@@ -83,8 +83,8 @@ void protect_caller(zmq::socket_t& socket, const Secret& secret) {
   socket.set(zmq::sockopt::curve_serverkey, relay_keys(secret).shown.data());
 }
 
-/// All frames of the next message; empty: there is none. Of too many frames the rest is read and
-/// dropped, and the first frames_max + 1 are returned, which no reader takes for an envelope.
+/// All frames of the next message; empty: there is none. Of too many, the first frames_max + 1 are
+/// returned, which no reader takes for an envelope; the rest are read and dropped.
 std::vector<std::string> receive_frames(zmq::socket_t& socket, std::size_t frames_max) {
   std::vector<std::string> frames;
   for (bool more = true; more;) {
@@ -139,7 +139,7 @@ Result<ZmqSocket> ZmqSocket::caller(zmq::context_t& context, const Secret& secre
   set_common(socket);
   protect_caller(socket, secret);
   socket.set(zmq::sockopt::immediate,
-             true);  // nothing is queued towards addresses that lead nowhere
+             true);  // nothing is queued for addresses that lead nowhere
   return ZmqSocket(std::move(socket), false);
 } catch (const zmq::error_t& error) {
   return tl::unexpected(zmq_error("cannot make a socket", error));

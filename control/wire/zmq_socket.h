@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/zmq_socket.h -- control messages between nodes, over ZeroMQ: with zmq_watch.h the only files
-// that know the library. Not for processes of the job: it may end the one that it is in.
+// control/wire/zmq_socket.h -- control messages between nodes, over ZeroMQ: only this file and
+// zmq_watch.h know the library. Not for processes of the job: ZeroMQ may end the process that it
+// runs in.
 //
-// An envelope is three frames: back, to, body. Nothing here blocks. Sending may drop, and does not show it
-// reliably: a sender that must be sure waits for the answer and sends again.
+// An envelope is three frames: back, to, body. Nothing here blocks. A send may be dropped, which is
+// not reliably reported: a sender that must be sure waits for the answer and sends again.
 //
 // Threads: context and sockets belong to one thread. A forked child must not touch them.
 #pragma once
@@ -38,7 +39,7 @@ class ZmqSocket {
   std::optional<Envelope> receive();
   /// false: dropped, because nobody is there or its queue is full.
   bool send(const Envelope& envelope);
-  /// Readable when something may have changed since pending() was last asked: ask it before
+  /// Readable when something may have changed since the last call of pending(): call that before
   /// sleeping on this.
   int fd() const;
   /// receive() may give something.
@@ -54,9 +55,9 @@ class ZmqSocket {
   bool listens_;
 };
 
-/// Answers ZeroMQ's question who may connect to the TCP sockets of a context (ZAP, RFC 27): those
-/// that hold the client key made from the secret. Must exist before such a socket listens, and be
-/// served.
+/// Answers ZeroMQ's question of who may connect to the TCP sockets of a context (ZAP, RFC 27):
+/// those that hold the client key made from the secret. Must exist before such a socket listens,
+/// and have its serve() called.
 class ZmqGate {
  public:
   static Result<ZmqGate> open(zmq::context_t& context, const Secret& secret);

@@ -18,7 +18,7 @@ struct Event {
   std::uint32_t value = 0;
 };
 
-/// Two frames: kind and value, and then an address, which nobody needs. nullopt: there is none.
+/// Two frames: kind and value, and then an address, which nobody needs. nullopt: there is no event.
 std::optional<Event> next_event(zmq::socket_t& events) {
   zmq::message_t facts, address;
   if (!events.recv(facts, zmq::recv_flags::dontwait)) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/zmq_watch.h -- how far a socket's connections get, by ZeroMQ's monitor events: the socket
-// itself does not show who turned it away. Threads: those of the socket.
+// control/wire/zmq_watch.h -- how far a socket's connections get, by ZeroMQ's monitor events: the
+// socket itself does not show who turned it away. Threads: the socket's.
 #pragma once
 
 #include "control/wire/zmq_socket.h"
@@ -15,7 +15,7 @@ class ConnectionWatch {
   ConnectionWatch& operator=(ConnectionWatch&&) = delete;
   ~ConnectionWatch();
 
-  /// Takes in what has happened since.
+  /// Takes in what has happened since the last call.
   void look();
   /// Somebody took a connection.
   bool connected() const noexcept { return connected_; }
