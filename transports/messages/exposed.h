@@ -2,7 +2,8 @@
 // transports/messages/exposed.h -- zero-copy reads, as far as the devices share them: our buffers
 // that are exposed to a peer until it has read them, and the reading of one of the peer's. Pure.
 //
-// `Remote` is how a device describes an exposed buffer on the wire (docs/WIRE.md): address, key, bytes, crc_given, crc.
+// `Remote` is how a device describes an exposed buffer on the wire (docs/WIRE.md): address, key,
+// bytes, crc_given, crc.
 #pragma once
 
 #include <array>
