@@ -43,7 +43,7 @@ class Credits {
     LIVEBTL_ASSERT(has_room(), "a connection's floor is there when it begins");
     ++connections_;
   }
-  /// One has ended with `open` credits that will no longer be used.
+  /// A connection has ended with `open` credits that it will no longer use.
   void leave(std::uint32_t open) noexcept {
     shared_out_ -= beyond_floor(open);
     --connections_;
