@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/builtin.cc -- see builtin.h. A new transport adds its include and its line here.
+// transports/builtin.cc -- see builtin.h. A new transport adds its include and its entry here.
 #include "transports/builtin.h"
 
 #include "transports/ofi/ofi_transport.h"

@@ -12,11 +12,11 @@ namespace livebtl::transports {
 
 std::vector<core::TransportKind> builtin();
 
-/// By its name or alias, or as one of several: "ofi:PROVIDER", "verbs:DEVICE" of LIVEBTL_VERBS_DEVICE, which is `devices`.
-/// Errors: kInvalid (says what there is).
+/// Looks up a name, an alias, or one of a family: "ofi:PROVIDER", or "verbs:DEVICE" of
+/// LIVEBTL_VERBS_DEVICE, which is `devices`. Errors: kInvalid (says what there is).
 Result<core::TransportKind> named(const std::string& name, const std::string& devices = "");
 
-/// All that the word means: of "verbs" one for each device, kinds_max at most. Errors: as named().
+/// All that the name denotes: for "verbs", one per device, at most kinds_max. Errors: as named().
 Result<std::vector<core::TransportKind>> all_named(const std::string& name,
                                                    const std::string& devices,
                                                    std::size_t kinds_max);

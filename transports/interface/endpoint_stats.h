@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/interface/endpoint_stats.h -- what an endpoint has carried, or several in all. Values only.
+// transports/interface/endpoint_stats.h -- what one endpoint, or several together, have carried.
+// Values only.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,10 @@ struct EndpointStats {
   std::uint64_t frames_received = 0;
   std::uint64_t bytes_sent = 0;  // header and payload
   std::uint64_t bytes_received = 0;
-  // Frames whose payloads were exposed, and read by the peer from where they lay (zero-copy reads).
+  // Zero-copy reads: frames that were exposed to the peer, and those read out of its memory.
   std::uint64_t frames_exposed = 0;
   std::uint64_t frames_read_remotely = 0;
-  // Payloads that would have, had the device been able to register the memory.
+  // Of such payloads, those whose memory the device could not register.
   std::uint64_t registrations_refused = 0;
 
   void count_sent(std::size_t bytes) noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/interface/pace.h -- in which rounds a transport is polled whose poll costs system calls, as long as
-// several messages of shared memory take. While frames come by it, in every round; later by time, or by
-// rounds, as the caller's clock may be a coarse one. Under the engine's lock; the transport's.
+// transports/interface/pace.h -- the rounds in which to poll a transport whose poll costs system
+// calls, as much time as several messages over shared memory. While it brings frames, every round;
+// later by time, or by rounds, since the caller's clock may be coarse. Under the engine's lock;
+// owned by the transport.
 #pragma once
 
 #include "base/clock.h"
@@ -10,8 +11,8 @@ namespace livebtl::core {
 
 class Pace {
  public:
-  /// The engine asks once a round. beside_traffic: other transports have just brought frames, and whoever
-  /// waits now most likely waits for them.
+  /// The engine asks once a round. beside_traffic: other transports have just brought frames, and
+  /// whoever waits now most likely waits for those.
   bool due(TimeNs now, bool beside_traffic) noexcept {
     if (now < busy_until_) return true;
     const TimeNs at = beside_traffic ? beside_traffic_at_ : at_;
@@ -24,12 +25,12 @@ class Pace {
     beside_traffic_at_ = now + kBesideTrafficEveryNs;
     return true;
   }
-  /// The transport has been polled. alone: nobody is connected, so somebody could only connect.
+  /// The transport has been polled. alone: no peer is connected, so it can only be dialled.
   void polled(TimeNs now, std::size_t frames, bool alone) noexcept {
     if (frames > 0) busy_until_ = now + kBusyNs;
     alone_ = alone;
   }
-  /// The transport has work that does not wait: the next round is due.
+  /// The transport has work that cannot wait: the next round is due.
   void hurry() noexcept { at_ = beside_traffic_at_ = 0; }
 
   static constexpr TimeNs kBusyNs = kMillisecond;  // after the last frame

@@ -50,7 +50,8 @@ void Connection::tell_now() noexcept {
     if (kind == Kind::kReads) reads_told_ = reads_;
     return;
   }
-  // When an earlier control message has gone, or the peer has sent something, it is tried again anyway.
+  // Otherwise it is retried anyway when an earlier control message has gone or the peer sends
+  // something.
   if (!device_.control_under_way() && credit() >= credit_for(kind)) device_.settle_later();
 }
 
@@ -129,7 +130,7 @@ bool Connection::settle() noexcept {
 
 void Connection::take_down(const Error& why) noexcept {
   if (state_ == State::kDown) return;
-  if (sink_ == nullptr) return note_failure(why);  // told when somebody listens
+  if (sink_ == nullptr) return note_failure(why);  // reported after attach()
   part();
   state_ = State::kDown;
   device_.release();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/messages/credits.h -- how many messages each peer may send into receive buffers that all share. Pure.
+// transports/messages/credits.h -- how many messages each peer may send into receive buffers that
+// they share. Pure.
 //
-// A credit guarantees that one message of that peer's will find a buffer. All credits granted together are never more
-// than there are buffers, so a receiver is never overrun. Each connection has a floor that no other can take from it;
-// the remaining buffers are shared out among the open connections: one alone may have them all.
+// A credit guarantees that one message from that peer will find a buffer. The credits granted never
+// exceed the buffers, so a receiver is never overrun. Each connection has a floor that no other can
+// take from it; the remaining buffers are divided among the open connections: a single one may have
+// them all.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +17,15 @@
 
 namespace livebtl::messages {
 
-/// Two of them are for frames, one for a message that grants credit, and one for BYE: so two ends that have used up
-/// their frames' credit can still grant each other more.
+/// Two are for frames, one for a message that grants credit, and one for BYE, so that two ends that
+/// have used up their frames' credit can still grant each other more.
 inline constexpr std::uint32_t kCreditFloor = 4;
-/// Credit that frames leave alone: for a message that grants credit, and for BYE.
+/// Credit that frames may not use: for a message that grants credit, and for BYE.
 inline constexpr std::uint32_t kControlCredit = 2;
 /// Buffers beyond the floors.
 inline constexpr std::uint32_t kSharedBuffers = 60;
 
-/// The credit that there must be for a control message to go. A report of reads leaves as much alone as a frame does.
+/// The credit needed to send a control message. A report of reads leaves as much as a frame does.
 constexpr std::uint32_t credit_for(Kind control) noexcept {
   return control == Kind::kBye ? 1 : control == Kind::kCredit ? kControlCredit : kControlCredit + 1;
 }
@@ -31,7 +33,7 @@ constexpr std::uint32_t credit_for(Kind control) noexcept {
 class Credits {
  public:
   void add_buffers(std::uint32_t count) noexcept { buffers_ += count; }
-  /// May one more connection begin? Else buffers are to be added.
+  /// May one more connection begin? Otherwise add buffers first.
   bool has_room() const noexcept {
     return buffers_ >= kSharedBuffers + (connections_ + 1) * kCreditFloor;
   }
@@ -41,7 +43,7 @@ class Credits {
     LIVEBTL_ASSERT(has_room(), "a connection's floor is there when it begins");
     ++connections_;
   }
-  /// It has ended with `open` credits that will not be used any more.
+  /// A connection has ended with `open` credits that it will no longer use.
   void leave(std::uint32_t open) noexcept {
     shared_out_ -= beyond_floor(open);
     --connections_;
@@ -51,7 +53,7 @@ class Credits {
     shared_out_ -= beyond_floor(open) - beyond_floor(open - 1);
     --open;
   }
-  /// Grants more: up to the floor, and its share beyond. Returns how many.
+  /// Grants more: up to the floor, plus its share beyond. Returns how many.
   std::uint32_t grant(std::uint32_t& open) noexcept {
     const std::uint32_t before = open;
     open = std::max(open, kCreditFloor);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/messages/exposed.h -- zero-copy reads: buffers of ours that are exposed to a peer until it has read them,
-// and the reading of one of the peer's. What the devices share of both. Pure.
+// transports/messages/exposed.h -- zero-copy reads, as far as the devices share them: our buffers
+// that are exposed to a peer until it has read them, and the reading of one of the peer's. Pure.
 //
-// `Remote` is how a device describes an exposed buffer on the wire (docs/WIRE.md): address, key, bytes, crc_given, crc.
+// `Remote` is how a device describes an exposed buffer on the wire (docs/WIRE.md): address, key,
+// bytes, crc_given, crc.
 #pragma once
 
 #include <array>
@@ -12,15 +13,16 @@
 
 namespace livebtl::messages {
 
-/// Payloads from min to max can be exposed. To register and deregister memory at both ends, and to report the read,
-/// takes some ten to twenty microseconds: the time in which 128 KiB are copied twice.
+/// Payloads from min to max can be exposed. Registering and deregistering memory at both ends, and
+/// reporting the read, takes some ten to twenty microseconds: as long as copying 128 KiB twice.
 inline constexpr std::uint32_t kExposedBytesMin = 128u << 10;
-/// Registering 512 KiB and computing their checksum takes less than the 100 us for which the engine may be held.
+/// Registering 512 KiB and computing its checksum takes less than the 100 us for which the engine
+/// may be held.
 inline constexpr std::uint32_t kExposedBytesMax = 512u << 10;
-/// Buffers that an endpoint exposes at once: enough that the peer never waits for the next.
+/// Buffers that an endpoint exposes at a time: enough that the peer never waits for the next.
 inline constexpr std::uint32_t kExposedMax = 4;
 
-/// A buffer of ours that the peer reads from where it lies.
+/// A buffer of ours, which the peer reads where it lies.
 template <class Registration>
 struct ExposedBuffer {
   Registration registration;
@@ -39,7 +41,7 @@ Remote describe_exposed(std::uint64_t address, decltype(Remote::key) key, Bytes 
   return remote;
 }
 
-/// The payload of a message of kind kExposed. Hostile. nullopt: it makes no sense.
+/// The payload of a kExposed message. Hostile. nullopt: it makes no sense.
 template <class Remote>
 std::optional<Remote> decode_exposed(Bytes payload) noexcept {
   static_assert(sizeof(Remote) <= kWhereBytesMax);
@@ -51,7 +53,7 @@ std::optional<Remote> decode_exposed(Bytes payload) noexcept {
   return sane ? std::optional(remote) : std::nullopt;
 }
 
-/// How far the reading of an exposed buffer has come: in steps, one at a time.
+/// Progress in reading an exposed buffer: in steps, one at a time.
 template <class Remote>
 class ReadProgress {
  public:
@@ -80,14 +82,14 @@ class ReadProgress {
     step_ = 0;
     return left() == 0;
   }
-  /// It came to nothing.
+  /// The step has failed.
   void fail_step() noexcept { step_ = 0; }
 
  private:
   std::uint8_t header_bytes_;
   std::array<std::byte, core::kHeaderBytesMax> header_;
   Remote remote_;
-  std::uint32_t done_ = 0;  // bytes that are there
+  std::uint32_t done_ = 0;  // bytes read so far
   std::uint32_t step_ = 0;  // bytes of the read under way
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/messages/message_transport.h -- what transports over message fabrics have in common: they connect by
-// tickets, may hold an RDMA device, and know their endpoints by numbers that are on the wire.
+// transports/messages/message_transport.h -- what transports over message fabrics have in common:
+// they connect by tickets, may hold an RDMA device, and identify endpoints by numbers that are on
+// the wire.
 //
 // Ownership: endpoints are borrowed, from enter() to leave().
 // Threads: the engine's lock.
@@ -23,7 +24,7 @@ inline core::DeviceFiles rdma_devices() {
            {"librdmacm", "librdmacm, as libfabric's verbs provider does (LIVEBTL_HIDE_DEVICES)"}}};
 }
 
-/// How often a process that sleeps asks whether the other ends of its connections are there.
+/// How often a sleeping process asks whether the other ends of its connections are still there.
 inline constexpr TimeNs kAskAsleepEvery = 10 * kSecond;
 
 template <class End, class Number>
@@ -47,7 +48,7 @@ class MessageTransport : public core::Transport, core::ByTicket, core::HoldsDevi
     ends_.erase(number);
     std::replace(unsettled_.begin(), unsettled_.end(), &end, static_cast<End*>(nullptr));
   }
-  /// settle() and deliver() in the next progress().
+  /// Calls settle() and deliver() in the next progress().
   void settle_later(End& end) noexcept {
     if (std::find(unsettled_.begin(), unsettled_.end(), &end) == unsettled_.end())
       unsettled_.push_back(&end);
@@ -61,7 +62,7 @@ class MessageTransport : public core::Transport, core::ByTicket, core::HoldsDevi
     const auto found = ends_.find(number);
     return found == ends_.end() ? nullptr : found->second;
   }
-  /// By number: a sink may destroy others meanwhile.
+  /// By number: a sink may destroy endpoints meanwhile.
   template <class Call>
   void for_each(Call call) {
     std::vector<Number> numbers;
@@ -71,13 +72,14 @@ class MessageTransport : public core::Transport, core::ByTicket, core::HoldsDevi
       if (End* const end = find(number)) call(*end);
     }
   }
-  /// Do too many wait for a hello for one more to be admitted?
+  /// Do too many endpoints await a hello to admit one more?
   bool is_crowded() const noexcept {
     constexpr std::ptrdiff_t kUntrustedMax = 64;
     const auto is_untrusted = [](const auto& each) { return !each.second->trusted(); };
     return std::count_if(ends_.begin(), ends_.end(), is_untrusted) >= kUntrustedMax;
   }
-  /// What endpoints could not send or report when it happened; frames that had to wait. Returns how many frames.
+  /// Sends and reports what endpoints could not before; delivers frames that had to wait. Returns
+  /// how many.
   std::size_t settle(std::size_t frames_max) noexcept {
     std::size_t moved = 0;
     // By index: a sink may add to the list, and destroy endpoints, which leaves holes in it.

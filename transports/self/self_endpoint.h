@@ -2,8 +2,8 @@
 // transports/self/self_endpoint.h -- one end of a connection of a process to itself.
 //
 // A frame waits in the other end's inbox until progress(). Stable payloads are handed over by
-// reference, others are copied into slots that keep their memory. Ownership: ends know each other,
-// and part when one is destroyed.
+// reference; others are copied into slots that keep their memory. Ownership: the ends point to each
+// other until one is destroyed.
 #pragma once
 
 #include <vector>
@@ -31,7 +31,7 @@ class SelfEndpoint final : public core::Endpoint {
   core::EndpointStats stats() const noexcept override { return stats_; }
   std::string describe() const override { return "self"; }
 
-  /// Delivers at most frames_max frames, then what became of the other end.
+  /// Delivers at most frames_max frames, then reports a closed other end.
   std::size_t deliver(std::size_t frames_max) noexcept;
   bool has_work() const noexcept { return sink_ && !down_ && (waiting_ > 0 || !other_); }
 

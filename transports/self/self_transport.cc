@@ -49,7 +49,7 @@ Result<std::unique_ptr<core::Endpoint>> SelfTransport::connect(Bytes address) {
 
 std::size_t SelfTransport::progress(core::TransportSink& accept, TimeNs /*now*/,
                                     std::size_t frames_max) noexcept {
-  if (endpoints_.empty()) [[likely]]  // nobody talks to oneself; those to accept are listed, too
+  if (endpoints_.empty()) [[likely]]  // nobody talks to itself; ends to accept are listed as well
     return 0;
   return move(accept, frames_max);
 }
@@ -61,7 +61,7 @@ std::size_t SelfTransport::move(core::TransportSink& accept, std::size_t frames_
     accept.on_accept(std::move(next));
   }
   std::size_t moved = 0;
-  // By index: a sink may open endpoints, and close others than its own.
+  // By index: a sink may open endpoints, and close any but its own.
   for (std::size_t left = endpoints_.size(); left > 0 && moved < frames_max; --left) {
     if (++turn_ >= endpoints_.size()) turn_ = 0;
     if (endpoints_.empty()) break;

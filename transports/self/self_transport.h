@@ -2,8 +2,7 @@
 // transports/self/self_transport.h -- a process's transport to itself: the smallest one, and the
 // reference for others.
 //
-// Ownership: the engine's endpoints, borrowed here to be moved; an accepted end is owned until it
-// is handed over.
+// Ownership: endpoints are the engine's, borrowed here; an accepted end is owned until handed over.
 #pragma once
 
 #include <vector>
@@ -28,7 +27,7 @@ class SelfTransport final : public core::Transport {
                        std::size_t frames_max) noexcept override;
   int wait_fd() const noexcept override { return -1; }
   bool arm() noexcept override;
-  /// All its work is made by this process's own calls.
+  /// All its work comes from this process's own calls.
   TimeNs wake_at() const noexcept override { return kNoDeadline; }
 
   void add(SelfEndpoint& endpoint) { endpoints_.push_back(&endpoint); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/sm/sm_accept.cc -- what happens seldom in SmTransport: dialling, unauthenticated connections, bells, the
-// ends of peers.
+// transports/sm/sm_accept.cc -- the rare paths of SmTransport: dialling, unauthenticated
+// connections, bells, the ends of peers.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -36,7 +36,7 @@ Status SmTransport::start() {
 Status SmTransport::dial(SmEndpoint& endpoint) {
   auto socket = directory_.connect(socket_name(endpoint.peer()));
   if (!socket) return tl::unexpected<Error>(socket.error());
-  if (!*socket) return {};  // its queue is full: again in settle_endpoints()
+  if (!*socket) return {};  // its queue is full: retried in settle_endpoints()
   const auto pid = check_peer(*socket);
   if (!pid) return tl::unexpected<Error>(pid.error());
   auto made = Segment::make(ring_bytes_);
@@ -59,7 +59,7 @@ void SmTransport::turn_sockets(core::TransportSink& accept, TimeNs now) noexcept
   settle_endpoints(now);
 }
 
-// Tokens are numbers, never used again: an endpoint may be gone by the time its event is looked at.
+// Tokens are numbers, never reused: an endpoint may be gone by the time its event is handled.
 void SmTransport::handle_event(std::uint64_t token, core::TransportSink& accept, TimeNs now) {
   if (token == kListenerToken) return accept_unauthenticated(accept, now);
   const std::uint64_t id = token >> 1;
@@ -73,7 +73,7 @@ void SmTransport::handle_event(std::uint64_t token, core::TransportSink& accept,
   Unauthenticated taken = std::move(*connection);
   unauthenticated_.erase(connection);
   if (introduce(taken, accept))
-    unwatch(taken.socket);  // of one that is refused: an endpoint has taken the others
+    unwatch(taken.socket);  // only if refused: otherwise an endpoint has taken it
   else
     unauthenticated_.push_back(std::move(taken));
 }
@@ -106,7 +106,7 @@ void SmTransport::accept_unauthenticated(core::TransportSink& accept, TimeNs now
   }
 }
 
-// Connections that wait to be accepted would wake this process without end, and fill the log.
+// Pending connections would otherwise wake this process endlessly, and fill the log.
 void SmTransport::pause_listening(int error, TimeNs now) noexcept {
   unwatch(listener_);
   listen_again_at_ = now + kListenAgain;
@@ -159,7 +159,7 @@ void SmTransport::settle_endpoints(TimeNs now) {
     const bool watched = watch_descriptor(listener_.number(), kListenerToken);
     listen_again_at_ = watched ? kNoDeadline : now + kListenAgain;
   }
-  // By index and from the back: going down takes an endpoint out of polled_, and its sink may close
+  // By index and from the back: going down removes an endpoint from polled_, and its sink may close
   // others.
   for (std::size_t i = polled_.size(); i-- > 0;) {
     if (i >= polled_.size()) continue;
@@ -173,7 +173,7 @@ void SmTransport::settle_endpoints(TimeNs now) {
   }
 }
 
-// Anybody of our user may cause this: said once, at a level that is shown, and then no more.
+// Any process of our user can cause this: shown once, and then logged at debug level.
 void SmTransport::refuse(const Error& why) {
   log(refusal_logged_ ? LogLevel::kDebug : LogLevel::kWarn, "sm", "connection refused: %s",
       why.text.c_str());
@@ -181,7 +181,7 @@ void SmTransport::refuse(const Error& why) {
 }
 
 void SmTransport::tell_refusal(const SmEndpoint& endpoint, int error) noexcept {
-  const bool known = error == ESRCH || std::exchange(reads_refused_, true);  // or it is dying
+  const bool known = error == ESRCH || std::exchange(reads_refused_, true);  // ESRCH: it is dying
   log(known ? LogLevel::kDebug : LogLevel::kWarn, "sm",
       "%s: its memory could be read and now cannot (%s): large payloads are copied twice from now "
       "on",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/sm/sm_bell.h -- how a reader that falls asleep and a writer that has just written
-// cannot miss each other.
+// avoid missing each other.
 //
-// The reader says that it sleeps, then looks once more; the writer writes, then looks whether the
+// The reader says that it sleeps, then looks once more; the writer writes, then checks whether the
 // reader sleeps. That is safe only with a full barrier between the two steps on both sides. The
-// reader, which is in no hurry, makes it for both by membarrier(2), which reaches every registered
-// process; so the writer's path has none. Where the kernel refuses membarrier to one of the two (in
-// a container, say), the writer pays for its own.
+// reader, in no hurry, issues it for both by membarrier(2), which reaches every registered process,
+// so the writer's path needs none. Where the kernel refuses membarrier to one of the two (in a
+// container, say), the writer pays for its own.
 #pragma once
 
 #include <linux/membarrier.h>
@@ -15,8 +15,8 @@
 
 namespace livebtl::sm {
 
-/// Registers this process. false: refused; writers must order by themselves. Once a process; cheap
-/// to repeat.
+/// Registers this process. false: refused; writers must order for themselves. Once per process;
+/// cheap to repeat.
 inline bool register_barrier() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/sm/sm_endpoint.cc -- see sm_endpoint.h. post() and deliver() are the hot path;
-// sm_endpoint_zero_copy.cc has large payloads.
+// transports/sm/sm_endpoint.cc -- see sm_endpoint.h. post() and deliver() are the hot path; large
+// payloads are in sm_endpoint_zero_copy.cc.
 #include "transports/sm/sm_endpoint.h"
 
 #include <sys/syscall.h>
@@ -16,7 +16,7 @@
 namespace livebtl::sm {
 namespace {
 
-/// Else pidfd_open is unknown to the kernel, or forbidden: the socket tells of nearly every end.
+/// Otherwise the kernel lacks or forbids pidfd_open: the socket still shows nearly every end.
 bool used_up(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
 }  // namespace
@@ -36,7 +36,7 @@ SmEndpoint::~SmEndpoint() {
 
 Status SmEndpoint::open(Parts parts, bool dialler) {
   parts_ = std::move(parts);
-  bool ended = false;  // and a child of it keeps its sockets
+  bool ended = false;  // the peer has; a child keeps its sockets
   if (parts_.pid > 0 && parts_.pid != ::getpid()) {
     process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
     ended = !process_ && errno == ESRCH;
@@ -68,14 +68,14 @@ void SmEndpoint::attach(core::EndpointSink& sink) noexcept {
   transport_.poll(*this);
 }
 
-// It has said hello over this connection, so its end of the segment is set up.
+// The peer has said hello over this connection, so its end of the segment is set up.
 void SmEndpoint::trust() noexcept {
   payload_accepted_ = payload_bytes_max_;
   ordered_ = !transport_.has_barrier() || !out_.reader_has_barrier();
   if (transport_.caps().zero_copy_bytes_max != 0) reader_.probe();
 }
 
-// Small frames into a ring with room: nothing is called. All else is handed on.
+// A small frame that fits into the ring calls no function; all else is handed on.
 core::Post SmEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.header.size() - 1 < core::kHeaderBytesMax, "a header of 1 to 64 bytes");
   const std::size_t record = record_bytes(frame.header.size(), frame.payload.size());
@@ -83,7 +83,7 @@ core::Post SmEndpoint::post(const core::Frame& frame) noexcept {
     return post_rarely(frame, record);
   out_.put<true>(frame.header, frame.payload, record);
   stats_.count_sent(frame.header.size() + frame.payload.size());
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // written first, then looked; see sm_bell.h
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // write first, then look; see sm_bell.h
   const std::uint32_t sleeping = out_.reader_sleeping();
   if (sleeping % 2 == 1) [[unlikely]]
     return ring_bell(sleeping);
@@ -132,7 +132,7 @@ void SmEndpoint::take_down_corrupt() noexcept {
   take_down({Errc::kCorrupt, describe() + ": malformed frame in shared memory"});
 }
 
-// Once for each sleep: the bell may lie there for long.
+// Once per sleep: the bell may lie there for long.
 core::Post SmEndpoint::ring_bell(std::uint32_t sleeping) noexcept {
   if (sleeping != rung_) sm::ring_bell(parts_.socket);
   rung_ = sleeping;
@@ -171,7 +171,7 @@ void SmEndpoint::settle() noexcept {
     take_down({Errc::kDown, describe() + ": the peer closed or died"});
 }
 
-// The sink may still read the fast box, which is ours until it has heard of the end.
+// In on_down() the sink may still read the fast box, so the memory is kept until it returns.
 void SmEndpoint::take_down(const Error& why) noexcept {
   state_ = State::kDown;
   transport_.stop_polling(*this);

@@ -3,9 +3,9 @@
 // beside them. Payloads too large for the ring are exposed (sm_zero_copy.h).
 //
 // Life: dialling (only while the peer's queue of connections is full) -> open -> closing (the
-// socket has ended, frames that the peer had written are still delivered) -> down. A malformed ring
-// goes from open to down at once. Ownership: the engine owns the endpoint; the transport borrows it
-// to move it, until ~SmEndpoint.
+// socket has ended, frames that the peer had written are still delivered) -> down. A malformed
+// ring: open -> down at once. Ownership: the engine owns the endpoint; the transport borrows it, to
+// move its frames, until ~SmEndpoint.
 #pragma once
 
 #include <sys/types.h>
@@ -32,14 +32,14 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   SmEndpoint(SmTransport& transport, std::uint64_t id, ProcessId peer);
   ~SmEndpoint() override;
 
-  /// dialler: we made the segment. Once.
-  /// Errors: kNoMemory: descriptors or epoll's places are used up, so that the peer's end would not be seen.
+  /// dialler: we made the segment. Once. Errors: kNoMemory: descriptors or epoll watches are used
+  /// up, so the peer's end would go unseen.
   Status open(Parts parts, bool dialler);
 
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
   void let_go() noexcept override;  // all that is not exposed was copied
-  // All but what is exposed is written where the peer reads.
+  // All but exposed payloads is already where the peer reads.
   std::size_t in_flight() const noexcept override {
     return exporter_ ? exporter_->outstanding() : 0;
   }
@@ -48,7 +48,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   bool kernel_vouched() const noexcept override { return true; }
   core::EndpointStats stats() const noexcept override { return stats_; }
   std::string describe() const override;
-  // Where the reader's sleep is ordered by the reader alone.
+  // Only where the reader alone orders its sleep.
   core::FastBox* fast_box() noexcept override {
     return ordered_ || state_ != State::kOpen ? nullptr : this;
   }
@@ -64,15 +64,15 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   /// Something happened on the socket, or the peer's process has ended.
   void socket_event() noexcept;
   void peer_ended() noexcept;
-  /// Closing and all delivered: goes down. What sm does seldom also looks for a corrupt head here.
+  /// Called seldom: goes down if closing and all is delivered, or if the peer's words are corrupt.
   void settle() noexcept;
-  /// In progress() alone.
+  /// Only in progress().
   void take_down(const Error& why) noexcept;
   void fall_asleep() noexcept { in_.fall_asleep(); }
   void wake() noexcept { in_.wake(); }
-  /// Tells of exposed payloads that have been read, and how many; shares what is refused.
+  /// Reports exposed payloads that were read, and returns how many; shares what is refused.
   std::size_t settle_exposed() noexcept;
-  /// Nothing can be exposed before something has been read.
+  /// Nothing more can be exposed until something has been read.
   bool exposes_no_more() const noexcept { return exporter_ && exporter_->full(); }
   bool has_news_of_exposed() const noexcept {
     return exporter_ && (exporter_->was_read() || exporter_->refused());
@@ -83,7 +83,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
 
   core::BoxMemory outgoing() noexcept override { return parts_.segment.box(ring_); }
   core::BoxMemory incoming() noexcept override { return parts_.segment.box(1 - ring_); }
-  void wake_reader() noexcept override;  // of a box: it has been seen to sleep
+  void wake_reader() noexcept override;  // of a fast box: it was seen asleep
   core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
   core::Post expose(const core::Frame& frame) noexcept;
   bool deliver_exposed(const RingReader::Record& record) noexcept;
@@ -98,7 +98,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   RingWriter out_;
   const std::uint32_t payload_bytes_max_;  // caps()
   std::uint32_t rung_ = 0;                 // the sleep for which the bell was rung
-  bool ordered_ = true;                    // the writer must order by itself, see sm_bell.h
+  bool ordered_ = true;                    // the writer must order for itself, see sm_bell.h
   State state_ = State::kDialling;
   core::EndpointStats stats_;
   RingReader in_;
@@ -111,7 +111,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   Parts parts_;
   std::size_t ring_ = 0;  // that we write
   Fd process_;            // pidfd: a fork of the peer may hold its socket open after its death
-  std::optional<Exporter> exporter_;  // since open(); in the segment of parts_
+  std::optional<Exporter> exporter_;  // set by open(); in the segment of parts_
   RemoteReader reader_;
 };
 

@@ -75,7 +75,7 @@ bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
   ExposureRecord exposure;
   if (payload_accepted_ == payload_bytes_max_ && record.payload.size() == sizeof(exposure))
     std::memcpy(&exposure, record.payload.data(),
-                sizeof(exposure));  // 0 bytes of payload otherwise
+                sizeof(exposure));  // otherwise its bytes stay 0
   if (exposure.bytes < transport_.caps().zero_copy_bytes_min ||
       exposure.bytes > transport_.caps().zero_copy_bytes_max) {
     take_down_corrupt();
@@ -97,7 +97,7 @@ bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
   if (!place.empty()) ++stats_.frames_read_remotely;
   sink_->on_frame(header, place);
   in_.release();
-  if (state_ == State::kOpen) wake_ring_reader();  // it may wait for its payload
+  if (state_ == State::kOpen) wake_ring_reader();  // the peer may wait for its payload
   return true;
 }
 

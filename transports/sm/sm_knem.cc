@@ -17,7 +17,7 @@ std::uint64_t user_address(const void* place) noexcept {
   return reinterpret_cast<std::uintptr_t>(place);
 }
 
-/// Bytes, if there are any, and the number behind them.
+/// Bytes, if there are any, followed by the number.
 struct Pieces {
   Pieces(Bytes bytes, const std::uint64_t& number) noexcept
       : each{{{user_address(bytes.data()), bytes.size()}, {user_address(&number), sizeof number}}},
@@ -37,7 +37,7 @@ KnemDevice::KnemDevice(Fd device, Control control)
   if (!call(knem::kGetInfo, &info) || info.abi != knem::kAbi) device_.reset();
 }
 
-// To be written to: a descriptor that can only be read has no regions.
+// Opened for writing: a read-only descriptor has no regions.
 KnemDevice KnemDevice::open() {
   Fd device(::open("/dev/knem", O_RDWR | O_CLOEXEC));
   if (!device) return {};
@@ -82,7 +82,7 @@ bool KnemPeer::knows(std::uint64_t cookie, std::uint64_t number) noexcept {
   return read(cookie, {});
 }
 
-// The number is anything but what is to be found there, until the kernel has written it.
+// Until the kernel has written it, `found` differs from the number to be found there.
 bool KnemPeer::read(std::uint64_t cookie, MutableBytes into) const noexcept {
   errno = cookie == 0 ? ENOMEM : ESRCH;
   if (device_ == nullptr || cookie == 0) return false;

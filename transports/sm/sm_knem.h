@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/sm/sm_knem.h -- KNEM: a driver that copies between processes which may not trace each other.
-// docs/adr/0071 has the reasons.
+// transports/sm/sm_knem.h -- KNEM: a driver that copies between processes which may not trace each
+// other. docs/adr/0071 has the reasons.
 //
 // A process pins a region of its memory and gets a cookie for it; a process of the same user that
-// knows the cookie has the kernel copy out of the region. A region that is gone, with its process
-// or without, is an error to the reader and never a signal.
+// knows the cookie can have the kernel copy out of the region. A region that is gone, with or
+// without its process, is an error to the reader and never a signal.
 //
-// A cookie names whatever region it is used for next, and a copy ends without an error at the end
-// of the shorter side. So each region ends with a number that its owner has drawn, and a read is
-// good only if it finds that number where it must be.
+// A cookie may later name another region, and a copy ends without an error at the end of the
+// shorter side. So each region ends with a number drawn by its owner, and a read is good only if it
+// finds that number in its place.
 //
-// Threads: none but the engine's lock.
+// Threads: under the engine's lock.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ namespace livebtl::sm {
 
 class KnemDevice {
  public:
-  /// ioctl(2), or what a test has in its stead.
+  /// ioctl(2), or a test's replacement for it.
   using Control = std::function<int(int descriptor, unsigned long command, void* argument)>;
 
-  /// Absent: there is no region, and nothing can be read.
+  /// Absent: makes no region, reads nothing.
   KnemDevice() noexcept = default;
-  /// Absent too if the driver speaks another binary interface.
+  /// Also absent if the driver speaks another binary interface.
   KnemDevice(Fd device, Control control);
-  /// That of this machine; absent if it has none, or this process may not use it.
+  /// This machine's; absent if it has none, or if this process may not use it.
   static KnemDevice open();
 
   explicit operator bool() const noexcept { return static_cast<bool>(device_); }
-  /// The cookie of a region: payload, then the number. 0: it cannot be had, errno says why.
+  /// The cookie of a new region: payload, then the number. 0: not possible, errno says why.
   std::uint64_t create(Bytes payload, const std::uint64_t& number) const noexcept;
   void destroy(std::uint64_t cookie) const noexcept;
   /// false: errno says why.
@@ -48,12 +48,12 @@ class KnemDevice {
   Control control_;
 };
 
-/// A region, for as long as it is needed. Borrows the device.
+/// Owns a region. Borrows the device.
 class KnemRegion {
  public:
   /// None: its cookie is 0.
   KnemRegion() noexcept = default;
-  /// None if it cannot be had. payload and number stay where they are while it lives.
+  /// None if the kernel gives none. payload and number stay in place while it lives.
   KnemRegion(const KnemDevice& device, Bytes payload, const std::uint64_t& number) noexcept
       : device_(&device), cookie_(device.create(payload, number)) {}
   KnemRegion(KnemRegion&& other) noexcept
@@ -85,10 +85,10 @@ class KnemPeer {
   KnemPeer() noexcept = default;
   explicit KnemPeer(const KnemDevice& device) noexcept : device_(&device) {}
 
-  /// Is the number alone in that region? From then on read() looks for it.
+  /// Can the number's own region be read? From now on read() looks for it.
   bool knows(std::uint64_t cookie, std::uint64_t number) noexcept;
-  /// false: it cannot be read; errno says why (ESRCH: there is no such region of that peer any more;
-  /// ENOMEM: the peer could make none).
+  /// false: it cannot be read; errno says why (ESRCH: the peer has no such region any more; ENOMEM:
+  /// the peer could make none).
   bool read(std::uint64_t cookie, MutableBytes into) const noexcept;
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/sm/sm_knem_abi.h -- what the driver of /dev/knem takes and gives: its binary interface 13, as far as
-// sm uses it. Pure.
+// transports/sm/sm_knem_abi.h -- version 13 of the binary interface of the driver of /dev/knem, as
+// far as sm uses it. Pure.
 //
-// The driver's header is no package of any distribution, so the numbers stand here; sm_knem.cc asks
-// the driver which interface it has before anything else.
+// No distribution packages the driver's header, so the numbers are repeated here; sm_knem.cc first
+// asks the driver which interface it has.
 #pragma once
 
 #include <sys/ioctl.h>
@@ -26,25 +26,25 @@ struct Piece {
   std::uint64_t bytes = 0;
 };
 
-/// Pins what lies in the pieces, and gives it a name.
+/// Pins the memory of the pieces, and gives it a name.
 struct CreateRegion {
   std::uint64_t pieces = 0;  // the address of an array of Piece
   std::uint32_t piece_count = 0;
   std::uint32_t flags = 0;
-  std::uint32_t protection = 0;  // PROT_READ: may be read by who names it
+  std::uint32_t protection = 0;  // PROT_READ: whoever names it may read it
   std::uint32_t reserved = 0;
   std::uint64_t cookie = 0;  // out
 };
 
-/// Between a region and memory of the caller's, up to the end of the shorter one.
+/// Copies between a region and the caller's memory, up to the end of the shorter.
 struct InlineCopy {
-  std::uint64_t pieces = 0;  // the address of an array of Piece: of the caller's memory
+  std::uint64_t pieces = 0;  // the address of an array of Piece: the caller's memory
   std::uint32_t piece_count = 0;
   std::uint32_t write = 0;  // 0: out of the region
   std::uint64_t cookie = 0;
   std::uint64_t offset = 0;  // in the region
   std::uint32_t flags = 0;
-  std::uint32_t status = 0;  // out: of Status
+  std::uint32_t status = 0;  // out: a Status
   std::uint32_t status_index = 0;
   std::uint32_t reserved = 0;
 };

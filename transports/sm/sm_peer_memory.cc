@@ -12,7 +12,7 @@ namespace livebtl::sm {
 
 namespace {
 
-/// Only the kernel follows that address: it is one of another process.
+/// Only the kernel follows that address: it is in another process.
 iovec there_at(std::uint64_t address, std::size_t bytes) noexcept {
   return {reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
 }
@@ -25,8 +25,8 @@ bool PeerMemory::knows(std::uint64_t probe_address, std::uint64_t probe) noexcep
   return read(probe_address, {});
 }
 
-// The last call reads the probe behind the bytes, out of the same memory; and a number that names the
-// peer still has never named another one before.
+// The last call reads the probe after the bytes, out of the same memory; and a pid that still names
+// the peer has never named another process before.
 bool PeerMemory::read(std::uint64_t address, MutableBytes into) const noexcept {
   errno = ESRCH;
   if (pid_ <= 0) return false;
@@ -41,12 +41,12 @@ bool PeerMemory::read(std::uint64_t address, MutableBytes into) const noexcept {
     if (copied <= 0) return false;
     const auto bytes = static_cast<std::size_t>(copied);
     if (bytes == into.size() + sizeof(found)) break;
-    // A part of the probe: it goes over the end of what is there, which no honest one does.
+    // Part of the probe: it runs past the end of what is there, which no honest one does.
     if (bytes > into.size()) {
       errno = EFAULT;
       return false;
     }
-    // The kernel may stop at a page that it cannot get at: then the next call says why.
+    // The kernel may stop at a page that it cannot access: the next call then says why.
     address += bytes;
     into = into.subspan(bytes);
   }

@@ -29,8 +29,8 @@ bool RingWriter::make_room(std::size_t record) noexcept {
   return tail_ + record <= limit_;
 }
 
-// Returns the word behind the skip, or `word` itself if that is no correct skip. look() steps over
-// one only, so that a hostile writer cannot keep it here for ever.
+// Returns the word after the skip, or `word` itself if it is not a correct skip. look() steps over
+// only one, so that a hostile writer cannot keep it here forever.
 std::uint64_t RingReader::step_over(std::uint64_t word) noexcept {
   const auto rest = static_cast<std::size_t>(end_ - next_);
   if (next_ == data_ || word != commit_word(RecordKind::kSkip, 0, rest)) return word;
@@ -41,7 +41,7 @@ std::uint64_t RingReader::step_over(std::uint64_t word) noexcept {
 void RingReader::turn_sleep(bool asleep) noexcept {
   if (words_ == nullptr || (sleep_count_ % 2 == 1) == asleep) return;
   ++sleep_count_;
-  // An exchange, so that a writer that reads with one, too, is ordered with us.
+  // A read-modify-write, so that a writer that reads with one is ordered with us.
   std::atomic_ref<std::uint32_t>(words_->sleeping)
       .exchange(sleep_count_, std::memory_order_acq_rel);
 }

@@ -3,17 +3,17 @@
 // its own process.
 //
 // A record begins on a cache line with its commit word, which the writer stores last and the reader
-// looks for, so a small frame costs one line: commit word, header, payload. No read-modify-write
-// anywhere.
+// looks for, so a small frame costs one line: commit word, header, payload. Records take no
+// read-modify-write.
 //   commit word: bits 0-31 payload bytes (skip: bytes to the ring's end), 32-39 header bytes,
 //                40-47 kind, rest 0
 //   record:      commit word, header padded to 8, payload; padded to whole lines
 // Invariant: the commit word where the reader stands next is 0 until a record is complete there:
-// the writer clears the word behind a record before it commits the record, and never fills the last
+// the writer clears the word after a record before it commits the record, and never fills the last
 // line.
-// Threads: RingWriter the writer's alone, RingReader the reader's alone; what they share is
-// RingWords and the data.
-// Trust: each side reads what the other can write once, and checks it against the ring's bounds
+// Threads: RingWriter is the writer's alone, RingReader the reader's alone; they share RingWords
+// and the data.
+// Trust: each side reads once what the other can write, and checks it against the ring's bounds
 // before use.
 #pragma once
 
@@ -30,9 +30,9 @@ struct RingWords {
   alignas(128) std::uint64_t head = 0;  // bytes freed since the beginning
   alignas(128) std::uint32_t sleeping =
       0;  // odd: ring the bell. Raised by one on falling asleep and on waking
-  // Not 0: the reader's sleep is ordered by the reader, see sm_bell.h.
+  // Not 0: the reader orders its sleep for both, see sm_bell.h.
   std::uint32_t has_barrier = 0;
-  alignas(128) std::uint64_t taken = 0;  // of the fast box beside the ring: the engine's
+  alignas(128) std::uint64_t taken = 0;  // of the fast box beside the ring; the engine's
 };
 static_assert(sizeof(RingWords) == 384);
 
@@ -40,7 +40,7 @@ inline constexpr std::size_t kLineBytes = 64;
 inline constexpr std::size_t kRingBytesMin = 16u << 10;
 inline constexpr std::size_t kRingBytesMax = 64u << 20;
 
-/// Largest payload that a ring of that size takes: some records fit, wherever the end of the ring
+/// Largest payload that a ring of that size takes: some such records fit, wherever the ring's end
 /// lies.
 constexpr std::size_t ring_payload_max(std::size_t ring_bytes) noexcept { return ring_bytes / 4; }
 
@@ -66,15 +66,15 @@ inline std::atomic_ref<std::uint64_t> commit_at(std::byte* place) noexcept {
 
 class RingWriter {
  public:
-  /// Takes nothing, like a ring that is full.
+  /// Takes nothing, like a full ring.
   RingWriter() noexcept = default;
   /// ring_bytes: a power of two in [kRingBytesMin, kRingBytesMax]; data: zero, aligned to a line.
   RingWriter(RingWords& words, std::byte* data, std::size_t ring_bytes) noexcept
       : words_(&words), data_(data), mask_(ring_bytes - 1), limit_(ring_bytes - kLineBytes) {}
 
-  /// Does a record of that size go in without make_room()?
+  /// Does a record of that size fit without make_room()?
   bool fits(std::size_t record) const noexcept { return tail_ + record <= limit_; }
-  /// Looks how far the reader is, and goes on to the next lap if need be. false: no room, or
+  /// Looks how far the reader has come, and starts the next lap if need be. false: no room, or
   /// corrupt().
   bool make_room(std::size_t record) noexcept;
   /// Copies a frame in. Requires: fits(); header of 1 to 64 bytes, payload of at most
@@ -91,7 +91,7 @@ class RingWriter {
       std::memcpy(body, payload.data(), payload.size());
     commit(place, record, commit_word(kind, header.size(), payload.size()));
   }
-  /// All of it. false: no room (or corrupt()), nothing changed.
+  /// Makes room and puts. false: no room (or corrupt()), nothing changed.
   bool push(Bytes header, Bytes payload) noexcept {
     const std::size_t record = record_bytes(header.size(), payload.size());
     if (!fits(record) && !make_room(record)) return false;
@@ -102,20 +102,21 @@ class RingWriter {
     return true;
   }
 
-  /// What the reader last said of its sleep; only a hint until ordered after push(), see sm_bell.h.
+  /// What the reader last said of its sleep; only a hint unless ordered after push(), see
+  /// sm_bell.h.
   std::uint32_t reader_sleeping() const noexcept {
     return std::atomic_ref<std::uint32_t>(words_->sleeping).load(std::memory_order_relaxed);
   }
-  /// The same, ordered after all that was pushed; a read-modify-write.
+  /// The same, ordered after everything pushed; a read-modify-write.
   std::uint32_t reader_sleeping_ordered() const noexcept {
     return std::atomic_ref<std::uint32_t>(words_->sleeping).fetch_add(0, std::memory_order_acq_rel);
   }
-  /// Does the reader, who has opened its end, order its sleep for both? No ring, no reader.
+  /// Does the reader, which has opened its end, order its sleep for both? Without a ring: no.
   bool reader_has_barrier() const noexcept {
     return words_ != nullptr &&
            std::atomic_ref<std::uint32_t>(words_->has_barrier).load(std::memory_order_relaxed) != 0;
   }
-  /// The reader wrote a head that cannot be: the peer is broken or hostile.
+  /// The reader wrote an impossible head: the peer is broken or hostile.
   bool corrupt() const noexcept { return corrupt_; }
 
  private:
@@ -129,19 +130,19 @@ class RingWriter {
   std::byte* data_ = nullptr;
   std::uint64_t mask_ = 0;
   std::uint64_t tail_ = 0;   // where the next record goes
-  std::uint64_t limit_ = 0;  // a record may go up to here: free, and without a break
+  std::uint64_t limit_ = 0;  // a record may reach up to here: free and contiguous
   std::uint64_t head_ = 0;   // the reader's, as last read
   bool corrupt_ = false;
 };
 
 class RingReader {
  public:
-  /// Never has anything.
+  /// Always empty.
   RingReader() noexcept = default;
   RingReader(RingWords& words, std::byte* data, std::size_t ring_bytes) noexcept
       : next_(data), end_(data + ring_bytes), data_(data), words_(&words) {}
 
-  /// Before anything is said to the writer.
+  /// Call before anything is said to the writer.
   void tell_barrier(bool has_barrier) noexcept {
     std::atomic_ref<std::uint32_t>(words_->has_barrier)
         .store(has_barrier ? 1 : 0, std::memory_order_relaxed);

@@ -18,8 +18,8 @@ constexpr std::size_t kWordsBytes = 4096;  // the words of both rings and of wha
 static_assert(2 * (sizeof(RingWords) + sizeof(ZeroCopyWords)) <= kWordsBytes);
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-// An odd number of pages: memory of huge pages, of which one that is punched out may not come back, is never of
-// this size.
+// An odd number of pages, a size that memory of huge pages never has: there, a page that is punched
+// out may not come back.
 constexpr std::size_t segment_bytes(std::size_t ring_bytes) noexcept {
   return kWordsBytes + 2 * (ring_bytes + std::size_t{kExposureBytesMax} + kBoxBytes);
 }

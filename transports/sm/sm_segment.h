@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/sm/sm_segment.h -- the memory of one connection: two rings and two fast boxes in a sealed
-// memfd, mapped by both processes.
+// transports/sm/sm_segment.h -- the memory of one connection: two rings and two fast boxes in a
+// sealed memfd, mapped by both processes.
 //
 // Sealed against shrinking and growing, so that no peer can make an access here fault. Ownership: a
 // Segment owns its mapping; the descriptor is needed only until the peer has it.
@@ -14,7 +14,7 @@
 
 namespace livebtl::sm {
 
-/// Of the segment's layout and of what is said beside it; both ends have the same.
+/// Of the segment's layout and of what is sent beside it; the same at both ends.
 inline constexpr std::uint8_t kSegmentVersion = 5;
 
 struct Unmap {
@@ -33,11 +33,11 @@ class Segment {
   /// Ring 0 goes from the dialler to the acceptor, ring 1 back.
   RingWriter writer(std::size_t ring) noexcept;
   RingReader reader(std::size_t ring) noexcept;
-  /// The fast box of that direction; pages that nobody touches do not exist.
+  /// The fast box of that direction; pages that nobody touches take no memory.
   core::BoxMemory box(std::size_t ring) noexcept;
-  /// For what is exposed in that ring.
+  /// For payloads exposed in that ring.
   ZeroCopyWords& exposures(std::size_t ring) noexcept;
-  /// kExposureBytesMax beside them; neither do these.
+  /// kExposureBytesMax beside those, with pages as in box().
   std::byte* spare(std::size_t ring) noexcept;
 
  private:

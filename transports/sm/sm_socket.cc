@@ -171,7 +171,7 @@ bool take_bells(const Fd& socket) noexcept {
 
 void ring_bell(const Fd& socket) noexcept {
   const char bell = 1;
-  // A full socket (EAGAIN) wakes as well, and a dead peer is told by the socket's end.
+  // A full socket (EAGAIN) wakes as well, and a dead peer shows by the socket's end.
   [[maybe_unused]] const ssize_t rung =
       ::send(socket.number(), &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

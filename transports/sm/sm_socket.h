@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/sm/sm_socket.h -- the Unix socket of a connection: it carries the memory once, then
-// bells, and its end tells that the peer has closed or died.
+// bells; its end means that the peer has closed or died.
 //
-// The kernel says who is at the other end (SO_PEERCRED): our own user or root, nobody else is
-// talked to.
+// The kernel says who is at the other end (SO_PEERCRED): only our own user or root is accepted.
 #pragma once
 
 #include <sys/types.h>
@@ -39,10 +38,11 @@ class SocketDirectory {
  public:
   static Result<SocketDirectory> open(std::string path);
 
-  /// A listening socket, non-blocking; a stale one of that name is replaced. Errors: kSystem.
+  /// A listening socket, non-blocking; a stale one of that name is replaced. Errors: kNoMemory,
+  /// kSystem.
   Result<Fd> listen(const std::string& name) const;
-  /// A connected socket, non-blocking; an Fd without a number: the peer's queue is full, try again.
-  /// Errors: kUnreachable, kAuth, kNoMemory, kSystem.
+  /// A connected socket, non-blocking; an empty Fd: the peer's queue is full, try again. Errors:
+  /// kUnreachable, kAuth, kNoMemory, kSystem.
   Result<Fd> connect(const std::string& name) const;
   void remove(const std::string& name) const noexcept;
 
@@ -68,9 +68,9 @@ struct ReceivedSetup {
 /// Errors: kDown (closed), kInvalid (not a setup).
 Result<ReceivedSetup> receive_setup(const Fd& socket);
 
-/// Takes the bells off. false: the peer has closed or died.
+/// Consumes the bells. false: the peer has closed or died.
 bool take_bells(const Fd& socket) noexcept;
-/// Never blocks; a full socket holds bells enough.
+/// Never blocks; a full socket holds enough bells.
 void ring_bell(const Fd& socket) noexcept;
 
 }  // namespace livebtl::sm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/sm/sm_transport.cc -- making, addresses and the hot path; sm_accept.cc has what
-// happens seldom.
+// transports/sm/sm_transport.cc -- creation, addresses and the hot path; the rare paths are in
+// sm_accept.cc.
 #include "transports/sm/sm_transport.h"
 
 #include <sys/epoll.h>
@@ -16,8 +16,9 @@
 namespace livebtl::sm {
 namespace {
 
-/// Turns without frames between two looks at what is exposed. A look takes the cache line from the peer, which is about
-/// to write to it; and of a whole message that was read a frame tells as well.
+/// Turns without frames between two looks at the exposed buffers. A look takes the cache line from
+/// the peer, which is about to write to it; and a frame also tells when a whole message has been
+/// read.
 constexpr std::uint32_t kSettleEvery = 16;
 
 constexpr std::size_t kBurst = 16;  // frames of one endpoint before the next has its turn
@@ -37,12 +38,14 @@ PeerAddress parse_address(Bytes address) noexcept {
 
 constexpr std::uint32_t kExclusivity = 1024;
 constexpr std::uint32_t kBandwidthMbps = 80'000;
-/// Small enough for the ends to copy at the same time, large enough for what a frame costs not to count.
+/// Small enough for the ends to copy at the same time, large enough for a frame's cost not to
+/// count.
 constexpr std::uint32_t kPieceBytesMax = 16u << 10;
-/// Above, an offer and its answer are worth their time: the ends then copy in pieces, at the same time, or
-/// the receiver reads an exposed buffer. Below, they cost more than the copy (ADR 0025).
+/// Above this, an offer and its answer are worth their time: the ends then copy in pieces at the
+/// same time, or the receiver reads an exposed buffer. Below, they cost more than the copy (ADR
+/// 0025).
 constexpr std::uint32_t kEagerBytesMax = 16u << 10;
-/// What was sent at once by any transport, and is sent again by this one, fits.
+/// Whatever any transport sent at once fits when this one sends it again.
 constexpr std::uint32_t kFrameBytesMax = 32u << 10;
 
 std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
@@ -134,7 +137,7 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
   }
   std::size_t moved = 0;
   has_read_ = false;
-  // By index: a sink may open endpoints, and close others than its own.
+  // By index: a sink may open endpoints, and close any but its own.
   for (std::size_t left = polled_.size(); left > 0 && moved < frames_max && !has_read_; --left) {
     if (turn_ >= polled_.size()) {
       turn_ = 0;
@@ -162,7 +165,7 @@ bool SmTransport::arm() noexcept {
   });
 }
 
-// The time of those that have not introduced themselves, and a listener for which there was no descriptor.
+// The deadlines of those that have not introduced themselves, and of a listener out of descriptors.
 TimeNs SmTransport::wake_at() const noexcept {
   TimeNs at = listen_again_at_;
   for (const Unauthenticated& each : unauthenticated_) at = std::min(at, each.deadline);
@@ -190,7 +193,8 @@ void SmTransport::watch_exposed(SmEndpoint& endpoint) {
     exposing_.push_back(&endpoint);
 }
 
-// From the back: what a sink exposes anew is looked at in the next turn. Not all: those whose sender waits for it.
+// From the back: what a sink exposes anew waits for the next turn. Not all: those whose sender
+// waits.
 std::size_t SmTransport::settle_exposed(bool all) noexcept {
   std::size_t settled = 0;
   for (std::size_t i = exposing_.size(); i-- > 0;) {
@@ -220,8 +224,8 @@ bool SmTransport::watch_descriptor(int fd, std::uint64_t token) noexcept {
   return ::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-// A child of this process may hold the descriptor, too. If it were only closed here it would stay watched, and its
-// end would wake this process for ever.
+// A child of this process may also hold the descriptor. If it were only closed here it would stay
+// watched, and its end would wake this process forever.
 void SmTransport::unwatch(const Fd& descriptor) noexcept {
   if (descriptor) ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, descriptor.number(), nullptr);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/sm/sm_transport.h -- shared memory between the processes of a job on one machine.
 //
-// A dialler makes the memory, connects to the peer's Unix socket in the job directory, hands the
-// memory over and may write at once; the acceptor maps it. Frames are then moved by loads and
-// stores alone (sm_ring.h), but for large payloads, which are exposed (sm_zero_copy.h); the socket
-// serves for bells and to learn of the peer's end. Ownership: listener, epoll descriptor,
-// connections that have not introduced themselves. Endpoints are the engine's.
+// A dialler connects to the peer's Unix socket in the job directory, makes the memory, hands it
+// over and may write at once; the acceptor maps it. From then on frames move by loads and stores
+// alone (sm_ring.h), except large payloads, which are exposed (sm_zero_copy.h); the socket carries
+// bells and shows the peer's end. Ownership: listener, epoll descriptor, connections that have not
+// introduced themselves. Endpoints are the engine's.
 #pragma once
 
 #include <vector>
@@ -18,10 +18,10 @@ namespace livebtl::sm {
 
 class SmTransport final : public core::Transport {
  public:
-  /// ring_bytes is rounded up to a power of two within the ring's limits. single_copy: are payloads
-  /// that are too large for it copied straight from process to process, where the kernel allows that?
-  /// kAuto: where it is measured to be faster. knem: absent, or what copies that way.
-  /// Errors: kSystem, kNoMemory.
+  /// ring_bytes is rounded up to a power of two within the ring's limits. single_copy: how payloads
+  /// too large for the ring are copied straight from process to process, where the kernel allows
+  /// that. kAuto: where it is measured to be faster. knem: absent, or what copies that way. Errors:
+  /// kSystem, kNoMemory.
   static Result<std::unique_ptr<core::Transport>> make(const core::NodeFacts& facts,
                                                        std::size_t ring_bytes,
                                                        SingleCopy single_copy = SingleCopy::kCma,
@@ -48,21 +48,21 @@ class SmTransport final : public core::Transport {
   void remove(SmEndpoint& endpoint) noexcept;
   void poll(SmEndpoint& endpoint) { polled_.push_back(&endpoint); }
   void stop_polling(SmEndpoint& endpoint) noexcept;
-  /// false, and errno: the end of one of them would not be seen.
+  /// false, with errno: the end of one of them would go unseen.
   bool watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
-  /// Before a watched descriptor is closed. Of one that is not watched, or none: nothing.
+  /// Before closing a watched descriptor. No-op if it is not watched, or none.
   void unwatch(const Fd& descriptor) noexcept;
-  /// It has exposed something: look whether that has been read.
+  /// It has exposed something: check whether that has been read.
   void watch_exposed(SmEndpoint& endpoint);
-  /// A payload was read remotely: no more in this turn, as that is what the engine's lock allows.
+  /// A payload was read remotely: that is all that the engine's lock allows in one turn.
   void note_remote_read() noexcept { has_read_ = true; }
-  /// A peer's memory could be read, and now cannot: said once.
+  /// A peer's memory could be read, and now cannot: one warning.
   void tell_refusal(const SmEndpoint& endpoint, int error) noexcept;
-  /// For what is read remotely and has no place; for one payload at a time.
+  /// For a payload that is read remotely and has no place; one at a time.
   MutableBytes bounce_buffer();
 
  private:
-  /// A connection whose setup message has not come yet.
+  /// A connection whose setup message has not arrived yet.
   struct Unauthenticated {
     std::uint64_t id = 0;
     Fd socket;
@@ -74,7 +74,7 @@ class SmTransport final : public core::Transport {
               SingleCopy single_copy, KnemDevice knem);
   Status start();
 
-  // What happens seldom: connections, bells, ends.
+  // Rare: connections, bells, ends of peers.
   void turn_sockets(core::TransportSink& accept, TimeNs now) noexcept;
   void handle_event(std::uint64_t token, core::TransportSink& accept, TimeNs now);
   void accept_unauthenticated(core::TransportSink& accept, TimeNs now);

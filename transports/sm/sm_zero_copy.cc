@@ -19,7 +19,7 @@ std::atomic_ref<std::uint64_t> shared(std::uint64_t& word) noexcept {
 std::uint64_t address_of(const void* place) noexcept {
   return reinterpret_cast<std::uintptr_t>(place);
 }
-/// false: the word was another one; nothing changed. Nothing that the caller did before it, copying
+/// false: the word had another value; nothing changed. Nothing that the caller did before, copying
 /// above all, is seen to happen after it.
 bool step(std::uint64_t& word, std::uint64_t from, std::uint64_t to) noexcept {
   return shared(word).compare_exchange_strong(from, to, std::memory_order_seq_cst);
@@ -38,7 +38,7 @@ Exporter::Exporter(ZeroCopyWords& words, std::byte* spare, const KnemDevice& kne
   shared(words.probe_address).store(address_of(probe_.get()), std::memory_order_release);
 }
 
-// The peer's word is taken once it is not 0; a bit that means nothing here asks for nothing.
+// The peer's word is kept once it is not 0; a bit without a meaning here asks for nothing.
 CopyWay Exporter::way() const noexcept {
   if (spoilt_ || words_ == nullptr) return kByNone;
   if (readable_ == 0) readable_ = shared(words_->readable).load(std::memory_order_relaxed);
@@ -87,7 +87,7 @@ bool Exporter::refused() const noexcept {
   return outstanding() != 0 && state_of_oldest() == kRefused;
 }
 
-// The receiver reads buffers in their order: it has asked for no other one.
+// The receiver reads buffers in order, so it has asked for no other one.
 void Exporter::share() noexcept {
   const std::size_t slot = returned_ % kExposuresMax;
   Exposure& exposure = exposures_[slot];
@@ -107,12 +107,12 @@ std::uint64_t Exporter::take_back() noexcept {
   return exposure.cookie;
 }
 
-// The copy is whole before its address is told, and its address before the word: a
-// reader of the old address and the new word, or the other way about, has read good bytes or copies
-// again. It is kept even if the word has changed meanwhile, by a refusal above all: share() must
-// not look at the payload any more. By knem the place is the cookie of the copy's own region; 0, if
-// the kernel gives none, is refused. The payload's region ends behind the word: a reader that fails
-// for that finds the new word.
+// The copy is whole before its address is published, and its address before the word: a reader of
+// the old address and the new word, or vice versa, has read good bytes or copies again. The copy is
+// kept even if the word has changed meanwhile, above all by a refusal: share() must not look at the
+// payload any more. By knem the place is the cookie of the copy's own region; 0, if the kernel
+// gives none, is refused. The payload's region ends after the word changes: a reader that then
+// fails finds the new word.
 void Exporter::move_out() {
   for (std::uint64_t each = returned_; each < exposed_; ++each) {
     const auto slot = static_cast<std::uint32_t>(each % kExposuresMax);
@@ -120,7 +120,7 @@ void Exporter::move_out() {
     if (exposure.copy != nullptr || (shares_ && each == returned_)) continue;
     if (shared(words_->exposures[slot].state).load(std::memory_order_acquire) ==
         word_of(exposure.number, kRead)) {
-      exposure.read = true;  // whatever the peer writes there now, the payload is its owner's
+      exposure.read = true;  // whatever the peer writes there now, the owner has its payload back
       exposure.region.reset();
       continue;
     }
@@ -142,8 +142,8 @@ void Exporter::move_out() {
 void Exporter::withdraw() noexcept {
   for (std::uint64_t each = returned_; each < exposed_; ++each) {
     const auto slot = static_cast<std::uint32_t>(each % kExposuresMax);
-    // An exchange: either this or the peer's step comes first, and what the owner writes next
-    // after.
+    // An exchange: either this or the peer's step comes first, and the owner's next writes come
+    // after it.
     shared(words_->exposures[slot].state).exchange(kWithdrawn, std::memory_order_seq_cst);
     exposures_[slot].region.reset();
     exposures_[slot].copy.reset();
@@ -164,7 +164,7 @@ void RemoteReader::probe() noexcept {
   shared(words_->readable).store(readable_, std::memory_order_release);
 }
 
-// A word can change twice under an honest peer: moved, then withdrawn.
+// An honest peer can change a word twice: moved, then withdrawn.
 RemoteReader::Outcome RemoteReader::read(const ExposureRecord& record, MutableBytes into) noexcept {
   LIVEBTL_ASSERT(into.empty() || (into.size() == record.bytes && into.size() <= kExposureBytesMax),
                  "an exposed buffer");

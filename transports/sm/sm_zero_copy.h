@@ -3,23 +3,23 @@
 // them out of the sender's memory: one copy instead of two. docs/adr/0013 has the reasons.
 //
 // An exposed buffer has a slot in the shared segment; its record in the ring names the slot, so
-// that it comes in order with all else. The slot's word says where the bytes lie:
+// that it stays in order with all else. The slot's word says where the bytes lie:
 //   offered -> read            copied; the payload is its owner's again
 //   offered -> moved -> read   the owner wanted it back at once: the same bytes lie in a copy
-//   offered, moved -> refused -> shared -> read   the kernel does not let the receiver read any
-//       more, so the owner puts a copy into the segment; nothing is exposed from then on
+//   offered, moved -> refused -> shared -> read   the kernel no longer lets the receiver read, so
+//       the owner puts a copy into the segment; nothing is exposed from then on
 //   any but read -> withdrawn  the connection has ended here
-// The kernel makes the copy, in one of two ways (CopyWay): out of the sender's memory as that lies
-// (sm_peer_memory.h), or out of a region that the sender has given a name (sm_knem.h). Which of them
-// it allows, the reader has tried on a number of the sender's before anything is exposed.
+// The kernel makes the copy, in one of two ways (CopyWay): straight out of the sender's memory
+// (sm_peer_memory.h), or out of a region that the sender has named (sm_knem.h). Before anything is
+// exposed, the reader has tried on a number of the sender's which of them the kernel allows.
 //
 // Each step is one compare-and-swap. The receiver makes its own only *after* it has copied: what it
-// copied while the word changed is thrown away, as under a sequence lock. So neither waits for the
-// other's next step, however long that is stopped before it.
+// copied while the word changed is discarded, as under a sequence lock. So neither waits for the
+// other's next step, however long the other is stopped before it.
 //
 // Threads: one side has the Exporter, the other the RemoteReader; ZeroCopyWords are shared.
-// Trust: each side takes the other's words for hostile; that a peer's words make no sense is told
-// by Exporter::corrupt(), or by Outcome::kCorrupt.
+// Trust: each side treats the other's words as hostile; Exporter::corrupt() and Outcome::kCorrupt
+// report words that make no sense.
 #pragma once
 
 #include <array>
@@ -38,10 +38,12 @@ namespace livebtl::sm {
 inline constexpr std::uint32_t kExposureBytesMax = 1u << 20;
 inline constexpr std::uint32_t kExposuresMax = 4;
 
-/// How the kernel copies what is exposed: bits of ZeroCopyWords::readable, and one of them in each record.
+/// How the kernel copies exposed buffers: bits of ZeroCopyWords::readable, one of them in each
+/// record.
 enum CopyWay : std::uint16_t { kByNone = 0, kByCma = 1, kByKnem = 2 };
 
-/// For baseline x86-64 __builtin_prefetch(at, 1) is a prefetch to read; a processor without prefetchw ignores it.
+/// On baseline x86-64 __builtin_prefetch(at, 1) prefetches for reading. A processor without
+/// prefetchw ignores it.
 inline void prefetch_to_write(const void* at) noexcept {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));
@@ -56,8 +58,8 @@ struct alignas(64) ExposureWords {
   std::uint64_t place = 0;  // by cma an address, by knem a cookie; 0: nothing can be read there
 };
 struct ZeroCopyWords {
-  // The exporter's: a number of its own, where it lies, and the cookie of a region that is no more
-  // than that number (0: it has no knem), to show in which ways its memory can be read.
+  // The exporter's: a number of its own, where it lies, and the cookie of a region that holds only
+  // that number (0: it has no knem), to show in which ways its memory can be read.
   alignas(128) std::uint64_t probe_address = 0;
   std::uint64_t probe = 0;
   std::uint64_t probe_cookie = 0;
@@ -66,7 +68,7 @@ struct ZeroCopyWords {
 };
 static_assert(sizeof(ZeroCopyWords) == 512);
 
-/// What goes through the ring in the payload's stead.
+/// What goes through the ring in place of the payload.
 struct ExposureRecord {
   std::uint64_t number = 0;
   std::uint16_t slot = 0;
@@ -77,16 +79,16 @@ static_assert(sizeof(ExposureRecord) == 16);
 
 class Exporter {
  public:
-  /// words: zero; of this side's direction. spare: kExposureBytesMax of shared memory, seldom touched.
-  /// knem: outlives it, and may be absent. Draws the probe.
+  /// words: zero; of this side's direction. spare: kExposureBytesMax of shared memory, rarely
+  /// touched. knem: outlives it, and may be absent. Draws the probe.
   Exporter(ZeroCopyWords& words, std::byte* spare, const KnemDevice& knem);
   ~Exporter() { withdraw(); }
   Exporter(Exporter&&) = delete;
 
-  /// Which way what is exposed from now on is to take, if the peer can read in it. kAuto: by cma, or
+  /// The way to copy what is exposed from now on, if the peer can read that way. kAuto: by cma,
   /// else by knem.
   void copy_by(SingleCopy wanted) noexcept { wanted_ = wanted; }
-  /// Has the peer shown that it can read here, in a way that is wanted?
+  /// Has the peer shown that it can read here, in a wanted way?
   bool allowed() const noexcept { return way() != kByNone; }
   bool full() const noexcept { return exposed_ - returned_ == kExposuresMax; }
   /// Requires: allowed(), !full(). The payload stays in use until take_back(), move_out() or
@@ -97,17 +99,18 @@ class Exporter {
   }
   /// Has the oldest buffer been read?
   bool was_read() const noexcept;
-  /// Is the oldest one refused? Then share() is due.
+  /// Was the oldest one refused? Then share() is due.
   bool refused() const noexcept;
   /// Puts the oldest one where the peer can read it, and exposes no more. Requires: refused().
   void share() noexcept;
-  /// Ends it, and returns its cookie. Requires: was_read().
+  /// Ends the oldest and returns its cookie. Requires: was_read().
   std::uint64_t take_back() noexcept;
-  /// Copies what is still exposed: the payloads are their owners' again. take_back() follows as ever.
+  /// Copies what is still exposed: the payloads are their owners' again. take_back() follows as
+  /// usual.
   void move_out();
-  /// Nothing can be read any more, and nothing can be exposed.
+  /// From now on nothing can be read or exposed.
   void withdraw() noexcept;
-  /// The peer wrote what cannot be.
+  /// The peer wrote impossible words.
   bool corrupt() const noexcept { return corrupt_; }
 
  private:
@@ -117,7 +120,7 @@ class Exporter {
     Bytes payload;
     std::unique_ptr<std::byte[]> copy;
     CopyWay way = kByNone;
-    KnemRegion region;  // by knem alone: of the payload, or of its copy
+    KnemRegion region;  // knem only: of the payload, or of its copy
     bool read = false;  // and its owner may have the memory back
   };
   CopyWay way() const noexcept;
@@ -134,7 +137,7 @@ class Exporter {
   std::uint64_t returned_ = 0;
   bool shares_ = false;                 // the oldest is shared
   bool spoilt_ = false;                 // something was refused
-  mutable std::uint64_t readable_ = 0;  // what the peer has shown, once
+  mutable std::uint64_t readable_ = 0;  // what the peer has shown; read once
   mutable bool corrupt_ = false;
 };
 
@@ -147,25 +150,25 @@ class RemoteReader {
                KnemPeer knem) noexcept
       : words_(&words), spare_(spare), memory_(memory), knem_(knem) {}
 
-  /// Tells the peer in which ways its memory can be read from here. Once the peer has mapped the
-  /// segment.
+  /// Tells the peer in which ways its memory can be read from here. Call once the peer has mapped
+  /// the segment.
   void probe() noexcept;
 
-  /// It is read soon: the words that are written then are fetched meanwhile, to be written.
+  /// It will be read soon: prefetches the words that this will write.
   void expect(const ExposureRecord& record) const noexcept {
     if (words_ != nullptr && record.slot < kExposuresMax)
       prefetch_to_write(&words_->exposures[record.slot]);
   }
 
   enum class Outcome : std::uint8_t { kDone, kGone, kCorrupt, kAsked };
-  /// into: of the buffer's size; empty: it is not read, and its owner has it back. record: as found in the ring, hostile.
-  /// Of kDone alone the bytes mean anything. kGone:
-  /// withdrawn, or the peer has ended. kAsked: it cannot be read (errno says why), and its owner
-  /// is asked for a copy; again when asks() is false.
+  /// into: of the buffer's size; empty: it is not read, and its owner has it back. record: as found
+  /// in the ring, hostile. The bytes mean something only after kDone. kGone: withdrawn, or the peer
+  /// has ended. kAsked: it cannot be read (errno says why), and its owner is asked for a copy; call
+  /// again when asks() is false.
   Outcome read(const ExposureRecord& record, MutableBytes into) noexcept;
-  /// Waits for the copy that it has asked for.
+  /// Is it waiting for the copy it asked for?
   bool asks() const noexcept;
-  /// The peer has ended: only what it has shared already still comes.
+  /// The peer has ended: only what it has already shared still comes.
   void forget_peer() noexcept;
 
  private:
@@ -175,7 +178,7 @@ class RemoteReader {
   const std::byte* spare_ = nullptr;
   PeerMemory memory_;
   KnemPeer knem_;
-  unsigned readable_ = 0;  // the ways that it has shown
+  unsigned readable_ = 0;  // the ways that the probe has shown
   ExposureWords* asked_ = nullptr;
   bool forgotten_ = false;
 };

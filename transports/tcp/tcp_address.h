@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/tcp/tcp_address.h -- where a tcp transport is reached, as values and as bytes. Pure:
-// no I/O.
+// transports/tcp/tcp_address.h -- where a tcp transport can be reached, as values and as bytes.
+// Pure: no I/O.
 //
 // Two encodings, specified in docs/WIRE.md, "TCP": the address (all socket addresses and who is
 // there) goes into hellos; the contact (one socket address) fits into an Address. Both come from
@@ -45,8 +45,8 @@ std::optional<SocketAddress> from_raw(const sockaddr* raw) noexcept;
 struct Reachable {
   std::uint64_t network =
       0;  // hash of the network namespace: equal where loopback leads to the same place
-  std::optional<std::uint64_t> node;  // hash of the node identity; nullopt: a contact does not tell
-  bool network_is_short = false;      // a contact tells only the network's low bits
+  std::optional<std::uint64_t> node;   // hash of the node identity; nullopt: a contact has none
+  bool network_is_short = false;       // a contact has only the network's low bits
   std::vector<SocketAddress> sockets;  // [1..kSocketsMax]
 };
 inline constexpr std::size_t kSocketsMax = 16;
@@ -56,7 +56,7 @@ bool same_network(const Reachable& one, const Reachable& other) noexcept;
 
 /// Requires: 1..kSocketsMax sockets and a node.
 Blob encode_address(const Reachable& reachable);
-/// The first socket alone.
+/// Only the first socket.
 Blob encode_contact(const Reachable& reachable);
 /// Either encoding. Errors: kInvalid, with what is wrong.
 Result<Reachable> decode_address(Bytes bytes);

@@ -30,7 +30,7 @@ void Arrivals::close_listeners() noexcept {
 }
 
 Status Arrivals::listen(const IpBytes& ip, std::uint16_t port) {
-  // Where few descriptors are left the listener comes before the spare one.
+  // If few descriptors are left, the listener comes before the spare one.
   spare_.reset();
   auto fd = listen_at(ip, port, shared_.options);
   spare_ = open_spare();
@@ -68,7 +68,7 @@ void Arrivals::pause(TimeNs until) noexcept {
   listen_for(0);
 }
 
-// Where the change fails a listener stays watched, or is watched again by the next sweep.
+// If the change fails, a listener stays watched, or is watched again by the next sweep.
 void Arrivals::listen_for(std::uint32_t events) noexcept {
   for (const Listener& listener : listeners_) {
     if (!shared_.poller.change(listener.token, listener.fd.number(), events)) paused_ = true;
@@ -109,7 +109,8 @@ void Arrivals::greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& tu
   if (arrival->watch()) arrivals_.push_back(std::move(arrival));
 }
 
-/// Out of descriptors the listener would stay readable for ever. false: there was no spare one either.
+/// With no descriptor left the listener would stay readable forever. false: there was no spare
+/// either.
 bool Arrivals::refuse_one(const Listener& listener) noexcept {
   spare_.reset();
   Fd refused(::accept4(listener.fd.number(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -141,11 +142,11 @@ Status Arrivals::Arrival::watch() {
 }
 
 void Arrivals::Arrival::on_ready(Turn& turn) noexcept {
-  // Not a byte beyond the preamble is read: what follows are frames, for the endpoint.
+  // Nothing beyond the preamble is read: what follows are frames, for the endpoint.
   const auto room = MutableBytes(preamble_).subspan(preamble_bytes_);
   const ssize_t count = ::recv(fd_.number(), room.data(), room.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count <= 0) return leave();  // a port scan: not worth a line
+  if (count <= 0) return leave();  // a port scan: not worth a log line
   preamble_bytes_ += static_cast<std::size_t>(count);
   if (preamble_bytes_ < preamble_.size()) return;
   if (const auto node = decode_preamble(preamble_)) return admit(*node, turn);

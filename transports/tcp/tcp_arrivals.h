@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/tcp/tcp_arrivals.h -- the door: listening sockets, and connections that have not said
-// a good preamble.
+// transports/tcp/tcp_arrivals.h -- listening sockets, and connections that have not sent a good
+// preamble.
 //
-// An unauthenticated connection gets no byte from us, one log line in a while, a place among
+// An unauthenticated connection gets no byte from us, one log line now and then, a place among
 // kUntrustedMax and kPreambleLimitNs of time. Owned by the transport; under the engine's lock.
 #pragma once
 
@@ -23,22 +23,22 @@ class Arrivals final : public PollTarget {
   ~Arrivals();
 
   Status listen(const IpBytes& ip, std::uint16_t port);
-  /// Connections that nobody has accepted yet are reset.
+  /// Connections not accepted yet are reset.
   void close_listeners() noexcept;
   /// The port of the last listening socket.
   std::uint16_t last_port() const noexcept;
-  /// Own ends of the listening sockets.
+  /// Our ends of the listening sockets.
   std::vector<SocketAddress> listening() const;
-  /// Asks the kernel for them anew.
+  /// Asks the kernel for them again.
   void ask_ends() noexcept;
 
-  /// Nobody is accepted before that time, nor while there is no listener; not idle meanwhile.
+  /// Accepts nobody before that time, nor while there is no listener; not idle() meanwhile.
   void pause(TimeNs until) noexcept;
-  /// Nothing waits for a time: sweep() need not be called.
+  /// Nothing has a deadline: sweep() need not be called.
   bool idle() const noexcept { return arrivals_.empty() && !paused_; }
   /// A listening socket is readable.
   void on_ready(Turn& turn) noexcept override;
-  /// Those whose time is over leave; who waits to be let in may be, as far as the allowance goes.
+  /// Drops those whose time is up; resumes accepting, as far as the allowance goes.
   void sweep(TimeNs now) noexcept;
 
  private:
@@ -73,8 +73,7 @@ class Arrivals final : public PollTarget {
   struct Listener {
     Fd fd;
     Poller::Token token;
-    SocketAddress
-        end;  // own; compared at every step of a switch, so the kernel is not asked each time
+    SocketAddress end;  // ours; cached, since every step of a switch compares it
   };
 
   void accept_from(const Listener& listener, Turn& turn) noexcept;
@@ -85,8 +84,7 @@ class Arrivals final : public PollTarget {
   Shared& shared_;
   std::vector<Listener> listeners_;
   std::vector<std::unique_ptr<Arrival>> arrivals_;
-  bool paused_ =
-      false;  // the allowance is spent: no listener is watched, or a flood keeps us awake
+  bool paused_ = false;      // no listener is watched, since a flood would keep us awake
   TimeNs paused_until_ = 0;  // at least
   Fd spare_;  // given up to accept and close one connection when the process has no descriptor left
 };

@@ -44,21 +44,21 @@ bool Dialler::start(TimeNs now) {
   return true;
 }
 
-/// Gives up if no connection can be made any more.
+/// Gives up if the attempt to connect has failed.
 void Dialler::see_failure() {
   pollfd wanted{fd_.number(), POLLOUT, 0};
   if (::poll(&wanted, 1, 0) != 1) return;
   if (const int error = connect_error(fd_.number()); error != 0) give_up(errno_text(error));
 }
 
-/// Has the connection been made? If so our preamble is sent.
+/// Has the connection been made? If so, sends our preamble.
 bool Dialler::connected() {
-  const auto remote = remote_end(fd_.number());  // of a socket that is connected
+  const auto remote = remote_end(fd_.number());  // only a connected socket has one
   if (!remote) {
     see_failure();
     return false;
   }
-  // A port of ours that nobody listens on may be drawn as the source port: then the socket is
+  // A port of ours that nobody listens on may be picked as the source port: the socket is then
   // connected to itself.
   local_ = local_end(fd_.number());
   if (local_ == remote) {
@@ -76,7 +76,7 @@ bool Dialler::connected() {
 }
 
 bool Dialler::read_answer() {
-  // Not a byte beyond the preamble is read: what follows are frames, for the endpoint.
+  // Nothing beyond the preamble is read: what follows are frames, for the endpoint.
   const auto room = MutableBytes(answer_).subspan(answer_bytes_);
   const ssize_t count = ::recv(fd_.number(), room.data(), room.size(), 0);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/tcp/tcp_dialler.h -- connects to a peer: tries its addresses one after the other until
-// one answers with a good preamble from the right node. Never blocks; owned by the endpoint that it
-// becomes the socket of.
+// one answers with a good preamble from the right node. Never blocks; owned by the endpoint that
+// gets its socket.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace livebtl::tcp {
 
-/// For an answer, preamble included; on either side.
+/// Time for an answer, preamble included; on either side.
 inline constexpr TimeNs kPreambleLimitNs = 3 * kSecond;
 
 class Dialler {

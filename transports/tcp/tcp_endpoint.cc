@@ -91,7 +91,7 @@ void TcpEndpoint::move(Turn& turn) noexcept {
   if (sink_ == nullptr || state_ == State::kDown) return;
   if (state_ == State::kDialling) dial(turn);
   if (state_ == State::kOpen && !out_.empty()) flush(turn);
-  // After a failed write too: what the peer sent before it went is taken.
+  // Even after a failed write: what the peer sent before it left is taken.
   const Framer::Stop stop = fd_ ? receive(turn) : Framer::Stop::kNeedBytes;
   if (stop == Framer::Stop::kBudget) wait_for_turn();
   if (state_ == State::kBroken && stop != Framer::Stop::kBudget) go_down(turn);
@@ -163,7 +163,7 @@ Framer::Stop TcpEndpoint::receive(Turn& turn) noexcept {
   return stop == Framer::Stop::kBudget && !framer_.has_block() ? Framer::Stop::kNeedBytes : stop;
 }
 
-/// kAll: there was as much as there was room for, so there may be more.
+/// kAll: the read filled all the room, so there may be more.
 TcpEndpoint::Read TcpEndpoint::read_once() noexcept {
   if (!framer_.has_block()) framer_.lend(shared_.in_blocks.take());
   const auto room = framer_.room();
@@ -187,7 +187,7 @@ TcpEndpoint::Read TcpEndpoint::read_once() noexcept {
   return Read::kNothing;
 }
 
-/// The first failure stands; it is told to the sink by the next move().
+/// The first failure counts; the next move() reports it to the sink.
 void TcpEndpoint::fail_with(Errc code, std::string text) noexcept {
   if (state_ == State::kBroken || state_ == State::kDown) return;
   state_ = State::kBroken;

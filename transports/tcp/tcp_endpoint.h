@@ -2,8 +2,8 @@
 // transports/tcp/tcp_endpoint.h -- one connection: posts go out, frames come in, and at most one
 // on_down().
 //
-// Life: dialling -> open -> broken (known here) -> down (told to the sink). An accepted one begins
-// open.
+// Life: dialling -> open -> broken (known here) -> down (reported to the sink). An accepted one
+// starts open.
 // Sending: a post writes straight to the socket; what the socket does not take waits in the queue.
 // Receiving: the framer says where to read to and what it found.
 // Threads: under the engine's lock. Ownership: the engine's; registered in the transport's Shared

@@ -11,9 +11,9 @@
 namespace livebtl::tcp {
 namespace {
 
-/// Up to here a payload is copied behind its header: one piece is cheaper to write than two.
+/// Up to this size a payload is copied after its header: one piece is cheaper to write than two.
 constexpr std::size_t kJoinBytesMax = 512;
-/// From here on a stable payload that has to wait is borrowed, not copied.
+/// From this size on a stable payload that has to wait is borrowed, not copied.
 constexpr std::size_t kBorrowBytesMin = 4096;
 constexpr std::size_t kPiecesPerWrite = 64;
 
@@ -55,7 +55,7 @@ std::size_t TcpEndpoint::write_frame(Head& head, Bytes payload) noexcept {
   return write_some({&piece, 1});
 }
 
-/// Behind others that wait.
+/// Queues a frame behind others.
 core::Post TcpEndpoint::enqueue(const core::Frame& frame) noexcept {
   const std::size_t bytes = frame.payload.size();
   const std::size_t borrowed = borrows(frame, bytes) ? bytes : 0;
@@ -66,7 +66,7 @@ core::Post TcpEndpoint::enqueue(const core::Frame& frame) noexcept {
   return enqueue_rest(frame, head.view(), 0);
 }
 
-/// What the socket did not take of a frame. Fits: the queue was empty, or enqueue() asked.
+/// Queues what the socket did not take of a frame. Fits: the queue was empty, or enqueue() asked.
 core::Post TcpEndpoint::enqueue_rest(const core::Frame& frame, Bytes head,
                                      std::size_t written) noexcept {
   if (!out_.has_block()) out_.lend(shared_.out_blocks.take());
@@ -82,7 +82,7 @@ core::Post TcpEndpoint::enqueue_rest(const core::Frame& frame, Bytes head,
   return core::Post::kDone;
 }
 
-/// How much the socket took. A broken connection is noted; it is told by the next move().
+/// Returns how much the socket took. A broken connection is noted; the next move() reports it.
 std::size_t TcpEndpoint::write_some(std::span<iovec> pieces) noexcept {
   ssize_t count = 0;
   do {

@@ -94,7 +94,7 @@ Framer::Step Framer::check_head() noexcept {
   if (bytes.size() < sizeof(Prelude)) return Step::kNeedBytes;
   std::memcpy(&prelude_, bytes.data(), sizeof(Prelude));
   // The header's length is needed to find the end of what the checksum covers: bounded, and used
-  // for that alone.
+  // only for that.
   if (prelude_.magic != kFrameMagic) return corrupt("not a frame (wrong magic byte)");
   if (prelude_.header_bytes == 0 || prelude_.header_bytes > core::kHeaderBytesMax) {
     return corrupt("impossible header length");

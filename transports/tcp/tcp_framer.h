@@ -2,12 +2,11 @@
 // transports/tcp/tcp_framer.h -- the receiving half of a connection without its socket: bytes in,
 // frames out.
 //
-// The owner asks room() where to read to, reads, tells filled(), and calls parse(). A frame that
-// lies complete in the block is delivered from there; for a large one that is still to come the
-// sink is asked for a place, and the rest is read straight into it (together with the beginning of
-// what follows it: one system call). Pure: no I/O. Every byte is hostile until its checksum is
-// verified. Ownership: the block is lent, and held only while bytes of an unfinished frame lie in
-// it.
+// The owner asks room() where to read to, reads, reports it to filled(), and calls parse(). A frame
+// that lies complete in the block is delivered from there; for a large incomplete one the sink is
+// asked for a place, and the rest is read straight into it (together with the beginning of what
+// follows it: one system call). Pure: no I/O. Every byte is hostile until its checksum is verified.
+// Ownership: the block is lent, and held only while bytes of an unfinished frame lie in it.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@
 
 namespace livebtl::tcp {
 
-/// Room for the largest frame and a good read besides.
+/// Room for the largest frame plus a good read.
 struct InBlock {
   std::array<std::byte, kPayloadBytesMax + (64u << 10)> bytes;
 };
@@ -43,10 +42,10 @@ class Framer {
   void filled(std::size_t bytes) noexcept;
 
   enum class Stop : std::uint8_t { kNeedBytes, kBudget, kCorrupt };
-  /// Delivers at most frames_max frames; `frames` is raised by each. After kCorrupt: corruption(),
-  /// and nothing else.
+  /// Delivers at most frames_max frames, and adds them to `frames`. After kCorrupt, corruption()
+  /// says why and nothing more is delivered.
   Stop parse(core::EndpointSink& sink, std::size_t frames_max, std::size_t& frames) noexcept;
-  /// The rest of a payload that is being placed goes to memory of our own.
+  /// Puts the rest of a payload that is being placed into memory of our own.
   void own_place() noexcept;
   const char* corruption() const noexcept { return corruption_; }
 

@@ -40,7 +40,7 @@ int rank(const SocketAddress& candidate, bool one_network, const std::vector<Loc
   return routable ? 3 : kNotReachable;
 }
 
-/// A process that tells an address of this machine may listen on loopback alone so far.
+/// A peer that gives an address of this machine may listen only on loopback so far.
 SocketAddress loopback_of(const SocketAddress& own) {
   static const IpBytes v4 = *parse_ip("127.0.0.1"), v6 = *parse_ip("::1");
   return {is_v4(own.ip) ? v4 : v6, own.port};

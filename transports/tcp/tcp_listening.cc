@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/tcp/tcp_listening.cc -- where a TcpTransport listens, and what it tells peers of that (see
-// tcp_transport.h). Under the engine's lock.
+// transports/tcp/tcp_listening.cc -- where a TcpTransport listens, and what it tells peers about
+// that (see tcp_transport.h). Under the engine's lock.
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
@@ -18,13 +18,13 @@ constexpr TimeNs kListenAgain = 250 * kMillisecond;
 
 }  // namespace
 
-/// Where no port is set: on `wish` if that is free.
+/// If no port is set: on `wish` if that is free.
 Status TcpTransport::listen(const IpBytes& ip, std::uint16_t wish) {
   if (port_ == 0 && wish != 0 && arrivals_.listen(ip, wish)) return {};
   return arrivals_.listen(ip, port_);
 }
 
-/// All addresses by one socket; chosen ones by one each, on one port where that is free.
+/// One socket for all addresses, or one per chosen address, on one port where that is free.
 Status TcpTransport::open(std::uint16_t port_before) {
   tick_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!tick_) return fail(Errc::kNoMemory, "tcp: cannot create a timer: " + errno_text(errno));
@@ -39,7 +39,7 @@ Status TcpTransport::open(std::uint16_t port_before) {
   return {};
 }
 
-/// A contact does not name the node, and little of the network.
+/// A contact does not name the node, and gives little of the network.
 bool TcpTransport::is_elsewhere(const Reachable& peer) const {
   if (peer.node && *peer.node != shared_.node) return true;
   Reachable own;
@@ -56,8 +56,8 @@ bool TcpTransport::is_elsewhere(const Reachable& peer) const {
   return !all_here(local_) && !all_here(local_addresses());
 }
 
-// The port stays, so that the addresses told before become true; only one that somebody else holds on
-// another interface is given up. A dial at this moment is refused, and comes again.
+// The port stays, so that the addresses given out before become true; it changes only if somebody
+// else holds it on another interface. A dial at this moment is refused, and tried again.
 bool TcpTransport::expect(Bytes address) noexcept {
   if (!near_ || lost_port_ != 0) return false;
   const auto peer = decode_address(address);
@@ -77,7 +77,7 @@ bool TcpTransport::expect(Bytes address) noexcept {
   return lost_port_ == 0 && arrivals_.last_port() != port;
 }
 
-// The tick, since whoever sleeps on wait_fd() is to listen again, too.
+// The tick, so that a process that sleeps on wait_fd() listens again as well.
 void TcpTransport::lose_listener(std::uint16_t port) noexcept {
   lost_port_ = port;
   listen_again_at_ = 0;
@@ -85,7 +85,7 @@ void TcpTransport::lose_listener(std::uint16_t port) noexcept {
   set_ticking(true);
 }
 
-// At the port of before alone: peers were told of it, and would not hear of another now.
+// Only at the previous port: peers know it, and would not hear of another now.
 void TcpTransport::listen_again(TimeNs now) noexcept {
   if (lost_port_ == 0 || now < listen_again_at_) return;
   listen_again_at_ = now + kListenAgain;
@@ -107,7 +107,7 @@ Reachable TcpTransport::describe_own(const std::vector<LocalAddress>& local) con
       lost_port_ != 0 ? SocketAddress{*near_, lost_port_} : own.sockets.front();
   own.sockets.clear();
   for (const LocalAddress& address : local) {
-    // Of one that listens on loopback alone: where it would, for who will be expected.
+    // If it listens only on loopback: where it would, for peers that will be expected.
     const bool served = near_ || is_v4(address.ip) || !is_v4(any.ip);
     if (served && own.sockets.size() < kSocketsMax) own.sockets.push_back({address.ip, any.port});
   }
@@ -115,13 +115,13 @@ Reachable TcpTransport::describe_own(const std::vector<LocalAddress>& local) con
 }
 
 Blob TcpTransport::address() const {
-  // Addresses come and go, when a machine migrates for instance; those of the start are better than
+  // Addresses come and go, for instance when a machine migrates; those of the start are better than
   // none.
   const auto now = interfaces_.empty() ? local_addresses() : local_;
   return encode_address(describe_own(now.empty() ? local_ : now));
 }
 
-// Where no interface of those that TCP_IF names is here the sockets are still right, if they are bound to an address.
+// If no interface that TCP_IF names is here, the sockets are still right if bound to an address.
 void TcpTransport::relocated() noexcept {
   arrivals_.ask_ends();
   network_ = network_hash();

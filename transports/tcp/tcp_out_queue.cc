@@ -23,7 +23,7 @@ bool OutQueue::fits(std::size_t copied_bytes, std::size_t borrowed_bytes) const 
           borrowed_bytes_ + borrowed_bytes <= kBorrowedBytesMax);
 }
 
-// Pieces that are written give their places to new ones.
+// New pieces take the places of those already written.
 void OutQueue::push_piece(const OutPiece& piece) noexcept {
   if (last_piece_ == block_->pieces.size()) {
     auto* const pieces = block_->pieces.data();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/tcp/tcp_out_queue.h -- what was taken for sending and the socket had no room for yet.
+// transports/tcp/tcp_out_queue.h -- what was taken for sending but has no room in the socket yet.
 // Pure: no I/O.
 //
 // Pieces are either copied into the block or borrowed from the caller (a stable payload) until they
-// are consumed. Bounded by the block, and what is borrowed by kBorrowedBytesMax. Ownership: the block
-// is lent while the queue is not empty.
+// are consumed. Bounded by the block, and for borrowed bytes by kBorrowedBytesMax. Ownership: the
+// block is lent while the queue is not empty.
 #pragma once
 
 #include <sys/uio.h>
@@ -27,11 +27,12 @@ struct OutPiece {
 
 inline constexpr std::size_t kOutBytes = kPayloadBytesMax + (64u << 10);
 
-/// Borrowed bytes that may wait, or one payload. Whatever is posted behind them waits for so much: on a slow network
-/// that must be no matter of seconds, while on a fast one it must last from one turn of the engine to the next.
+/// Borrowed bytes that may wait, or one payload. Whatever is posted next waits for that much: on a
+/// slow network that must not take seconds, yet on a fast one it must last from one turn of the
+/// engine to the next.
 inline constexpr std::size_t kBorrowedBytesMax = 16u << 20;
 
-/// Room for the largest frame copied whole and many small ones besides.
+/// Room for the largest frame copied whole, plus many small ones.
 struct OutBlock {
   std::array<OutPiece, 256> pieces;
   std::array<std::byte, kOutBytes> bytes;
@@ -50,10 +51,9 @@ class OutQueue {
   /// Forgets everything; borrowed pieces are no longer referred to.
   std::unique_ptr<OutBlock> drop() noexcept;
 
-  /// Can a frame that needs so many bytes copied, and borrows so many, be taken?
+  /// Can a frame be taken that copies and borrows that many bytes?
   bool fits(std::size_t copied_bytes, std::size_t borrowed_bytes = 0) const noexcept;
-  /// Requires: fits(). head and payload may have lost a part that was sent already; payload is
-  /// copied.
+  /// Requires: fits(). head and payload may lack a part that was already sent; payload is copied.
   void push_copied(Bytes head, Bytes payload) noexcept;
   /// The payload is borrowed until its cookie comes back from consume().
   void push_borrowed(Bytes head, Bytes payload, std::uint64_t cookie) noexcept;
@@ -63,8 +63,8 @@ class OutQueue {
 
   /// The next pieces to write.
   std::size_t gather(std::span<iovec> vectors) const noexcept;
-  /// So many bytes were written: drops them, and calls on_sent(cookie) for each borrowed payload
-  /// among them. The call may push. Returns the number of frames that ended.
+  /// `bytes` were written: drops them, and calls on_sent(cookie) for each borrowed payload that
+  /// ends there. The call may push. Returns the number of frames that ended.
   template <class OnSent>
   std::size_t consume(std::size_t bytes, OnSent on_sent) noexcept;
 

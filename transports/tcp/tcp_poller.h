@@ -12,7 +12,7 @@
 
 namespace livebtl::tcp {
 
-/// One call of Transport::progress(): what it is given and how far it came.
+/// One call of Transport::progress(): what it is given and how far it has come.
 struct Turn {
   core::TransportSink* accept = nullptr;
   TimeNs now = 0;
@@ -31,7 +31,7 @@ class PollTarget {
 
 class Poller {
  public:
-  /// Names one registration; never used again.
+  /// Names one registration; never reused.
   enum class Token : std::uint64_t { kNone = 0 };
 
   static Result<Poller> make();
@@ -40,7 +40,7 @@ class Poller {
   /// events: EPOLLIN, EPOLLOUT. Errors: kNoMemory.
   Result<Token> add(int fd, std::uint32_t events, PollTarget& target);
   Status change(Token token, int fd, std::uint32_t events);
-  /// Before fd is closed: a child of this process may hold it, too, and it would stay watched.
+  /// Before closing fd: a child of this process may also hold it, and it would stay watched.
   void remove(Token token, int fd) noexcept;
   /// Calls the targets that are ready now; does not wait.
   void run(Turn& turn) noexcept;

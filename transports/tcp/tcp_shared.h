@@ -40,8 +40,8 @@ class Pool {
   std::vector<Lease> free_;
 };
 
-/// Endpoints in some state. May change while it is walked: what is removed is not visited any
-/// more, what is added only by the next walk.
+/// Endpoints in some state. May change during a walk: what is removed is no longer visited, what is
+/// added only by the next walk.
 class Roster {
  public:
   void add(TcpEndpoint& endpoint) { items_.push_back(&endpoint); }
@@ -67,12 +67,13 @@ class Roster {
   unsigned walks_ = 0;
 };
 
-/// How many connections may be accepted: in the long run only those count that prove nothing. What comes faster
-/// waits in the kernel, so that a flood takes a small part of the time that members' traffic needs.
+/// How many connections may be accepted: in the long run only those that prove nothing count.
+/// Faster arrivals wait in the kernel, so that a flood takes a small part of the time that members'
+/// traffic needs.
 class Allowance {
  public:
   static constexpr TimeNs kMost = 512;
-  static constexpr TimeNs kEach = 2 * kMillisecond;  // in which one more is allowed
+  static constexpr TimeNs kEach = 2 * kMillisecond;  // for one more to be allowed
 
   bool any(TimeNs now) noexcept {
     const TimeNs more = (now - since_) / kEach;
@@ -83,7 +84,7 @@ class Allowance {
     return left_ > 0;
   }
   void spend() noexcept { --left_; }
-  /// It has proved itself.
+  /// A connection has proved itself.
   void give_back() noexcept { left_ = std::min(kMost, left_ + 1); }
 
  private:
@@ -109,7 +110,7 @@ struct Shared {
   SocketOptions options{};
 };
 
-/// Says once in a while, not at the will of others, what an unauthenticated connection did.
+/// Logs what an unauthenticated connection did, but only now and then, whatever others do.
 void log_unauthenticated(Shared& shared, TimeNs now, const std::string& who,
                          const std::string& what);
 

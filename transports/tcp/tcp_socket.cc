@@ -16,7 +16,7 @@ bool set_option(int fd, int level, int name, int value) noexcept {
   return ::setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-/// Before listen() and connect(): the window scale is agreed on by the first packets.
+/// Before listen() and connect(): the first packets negotiate the window scale.
 bool set_buffers(int fd, const SocketOptions& options) noexcept {
   const bool send_ok = options.send_buffer_bytes == 0 ||
                        set_option(fd, SOL_SOCKET, SO_SNDBUF, options.send_buffer_bytes);
@@ -37,8 +37,8 @@ Result<Fd> open_socket(int family) {
   return fd;
 }
 
-/// A port that was named is taken although connections of before linger on it. Of a port that the
-/// kernel chooses that would be wrong: it might choose one where somebody is about to listen.
+/// A named port is taken even if earlier connections linger on it. For a port that the kernel
+/// chooses that would be wrong: it might choose one where somebody is about to listen.
 bool bind_to(int fd, const SocketAddress& at) noexcept {
   if (at.port != 0 && !set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1)) return false;
   const RawAddress raw = to_raw(at);
@@ -105,13 +105,14 @@ Result<Fd> listen_at(const IpBytes& ip, std::uint16_t port, const SocketOptions&
   if (fd && !set_buffers(fd->number(), options))
     return system_failure("cannot set the size of socket buffers", errno);
   if (fd && ::listen(fd->number(), kBacklog) != 0) return system_failure("cannot listen", errno);
-  // Those that it accepts have its options, and spare a call for each.
+  // Accepted sockets inherit its options, which spares calls for each.
   if (fd) {
     if (const Status set = set_data_options(fd->number(), options); !set)
       return tl::unexpected(set.error());
   }
-  // Connections that it has accepted, and that are over, keep its address for a minute otherwise: CRIU could not restore
-  // this socket meanwhile. Once it listens nobody else can bind that address by it.
+  // Otherwise connections that it accepted, once over, would keep its address for a minute, in
+  // which CRIU could not restore this socket. While it listens, this lets nobody else bind that
+  // address.
   if (fd && !set_option(fd->number(), SOL_SOCKET, SO_REUSEADDR, 1))
     return system_failure("cannot set SO_REUSEADDR", errno);
   return fd;

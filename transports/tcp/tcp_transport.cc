@@ -24,8 +24,8 @@ constexpr core::Caps kCaps{
 
 constexpr long kTickNs = 250 * kMillisecond;
 
-// So few connections are read from directly; epoll then only every kTurnsPerPoll-th time, for new
-// connections.
+// Up to this many connections are read from directly; epoll then runs only every kTurnsPerPoll-th
+// time, for new connections.
 constexpr std::size_t kDirectMax = 2;
 constexpr unsigned kTurnsPerPoll = 16;
 
@@ -56,7 +56,7 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::make(const core::NodeFacts& 
   shared.options = options;
   auto transport =
       std::unique_ptr<TcpTransport>(new TcpTransport(std::move(shared), facts, std::move(*local)));
-  // Peers that have not connected yet know only the address of before.
+  // Peers that have not connected yet know only the previous address.
   const auto before = decode_address(facts.previous_address);
   const std::uint16_t port_before = before ? before->sockets.front().port : 0;
   if (const Status opened = transport->open(port_before); !opened)
@@ -130,7 +130,7 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
   return turn.frames;
 }
 
-// After a sleep over all descriptors the first turn looks at all of them.
+// After a sleep on all descriptors the first turn looks at all of them.
 bool TcpTransport::arm() noexcept {
   turns_since_poll_ = kTurnsPerPoll;
   shared_.pace.hurry();
@@ -147,7 +147,7 @@ void TcpTransport::set_ticking(bool ticking) noexcept {
 
 void TcpTransport::on_ready(Turn&) noexcept {
   std::uint64_t expirations = 0;
-  // What is due is looked for by every progress() with deadlines; here the descriptor is only made
+  // Every progress() with deadlines looks for what is due; this only makes the descriptor
   // unreadable.
   [[maybe_unused]] const ssize_t count = ::read(tick_.number(), &expirations, sizeof(expirations));
 }

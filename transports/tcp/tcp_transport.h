@@ -2,7 +2,7 @@
 // transports/tcp/tcp_transport.h -- frames over TCP connections, IPv4 and IPv6, on all or on chosen
 // interfaces.
 //
-// Rule: on loopback alone while all of the job is believed to be on this node, then on all
+// Rule: listens only on loopback while the whole job is believed to be on this node, then on all
 // (docs/adr/0040-tcp-listens-where-the-job-is.md).
 // Threads: none of its own; every call under the engine's lock. Wire format: docs/WIRE.md, "TCP".
 #pragma once
@@ -36,7 +36,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   bool arm() noexcept override;
   core::Pace* pace() noexcept override { return &shared_.pace; }
 
-  /// The tick: time may be over for somebody.
+  /// The tick: somebody's deadline may have passed.
   void on_ready(Turn& turn) noexcept override;
 
  private:
@@ -55,11 +55,11 @@ class TcpTransport final : public core::Transport, public PollTarget {
   const std::uint16_t port_;             // TCP_PORT; 0: any
   std::vector<LocalAddress> local_;      // as of the start, or of relocated()
   std::uint64_t network_;
-  std::optional<IpBytes> near_;  // listens there alone: nobody is expected from elsewhere
-  std::uint16_t lost_port_ = 0;  // nobody listens there now, though peers were told of it; 0: none
+  std::optional<IpBytes> near_;  // listens only there: nobody is expected from elsewhere
+  std::uint16_t lost_port_ = 0;  // where nobody listens now, though peers were told of it; 0: none
   TimeNs listen_again_at_ = 0;
   Arrivals arrivals_{shared_};
-  Fd tick_;  // readable every kTickNs while somebody has a deadline: it wakes who sleeps on
+  Fd tick_;  // readable every kTickNs while somebody has a deadline: wakes sleepers on
              // wait_fd()
   Poller::Token tick_token_ = Poller::Token::kNone;
   bool ticking_ = false;
