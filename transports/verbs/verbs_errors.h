@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_errors.h -- what the device says, in words that help. Pure, but for the
-// limits of this process.
+// transports/verbs/verbs_errors.h -- device errors in words that help. Pure, except for looks at
+// the limits of this process and at its rights to a device's file.
 #pragma once
 
 #include <string>
