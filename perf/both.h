@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/both.h -- without --job: starts both processes on this machine, each on a processor of its own if there are two,
-// waits for them, and leaves nothing behind. One thread; forks.
+// perf/both.h -- without --job: starts both processes on this machine, each on its own processor if
+// there are two, waits for them, and leaves nothing behind. One thread; forks.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/histogram.h -- a distribution of times in memory of a fixed size: buckets whose width grows with the value, so
-// that each is at most 0.8 % wide. Pure; adding allocates nothing. One thread.
+// perf/histogram.h -- a distribution of times in memory of a fixed size: buckets whose width grows
+// with the value, so that each is at most 0.8 % wide. Pure; adding allocates nothing. One thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Histogram {
   }
 
   std::uint64_t count() const noexcept { return count_; }
-  // 0 if there are none.
+  // 0 if empty.
   double mean() const noexcept;
   double least() const noexcept { return count_ == 0 ? 0 : static_cast<double>(least_); }
   double most() const noexcept { return static_cast<double>(most_); }

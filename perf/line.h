@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/line.h -- btlperf's command line: what is measured, between which two processes, what is printed. One thread.
+// perf/line.h -- btlperf's command line: what is measured, between which two processes, what is
+// printed. One thread.
 #pragma once
 
 #include <CLI/App.hpp>

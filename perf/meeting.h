@@ -24,7 +24,7 @@ struct Meeting {
 /// The other's address, once the other has read ours: a file may be left over from an earlier run.
 /// Errors: kTimeout (nobody came), kInvalid (the other one was told something else), kSystem.
 Result<Address> meet(const Meeting& meeting, const Address& mine, TimeNs timeout);
-/// Our file, once nobody needs it.
+/// Removes our file, once unneeded.
 void remove_file(const Meeting& meeting) noexcept;
 
 }  // namespace livebtl::perf

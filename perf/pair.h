@@ -4,7 +4,7 @@
 // returns.
 //
 // Threads:   one, besides the engine's agent, which may complete operations.
-// Ownership: the engine, the port and the peer are shared with the library as livebtl/engine.h says.
+// Ownership: engine, port and peer are shared with the library as livebtl/engine.h says.
 #pragma once
 
 #include <livebtl/engine.h>
@@ -42,7 +42,7 @@ struct Label {
 };
 Tag tag_of(const Label& label) noexcept;
 Label label_of(Tag tag) noexcept;
-/// The bits of a tag that a receive of a kind ignores.
+/// The bits of a tag that a receive of one kind ignores.
 inline constexpr Tag kAnyNumber = (Tag{1} << 49) - 1;
 
 /// The number of a control message that says that the sender has given up.
@@ -84,7 +84,7 @@ class Pair {
   bool send(const Label& label, const Slice& slice);
   /// As MPI_Recv, and the message must be this one, and fill the room; sets `last`.
   bool receive(Label::Kind kind, std::uint64_t number, const MutableSlice& room, bool& last);
-  /// receive: ended. true: it is message `number`, of exactly `bytes`.
+  /// receive: has ended. true: it is message `number`, of exactly `bytes`.
   bool is_message(const Waitable& receive, std::uint64_t number, std::size_t bytes, bool& last);
   /// After a failure: tells the other one, and ends what is still open, so that buffers can go.
   void close_if_failed() noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/report.h -- what people read (a table, bars) and what programs read (one JSON document). Pure.
+// perf/report.h -- what people read (table, bars) and what programs read (one JSON document). Pure.
 #pragma once
 
 #include <string>

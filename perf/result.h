@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/result.h -- what was measured: values for the table, the JSON document and the picture. Pure.
+// perf/result.h -- the results: values for the table, the JSON document and the picture. Pure.
 #pragma once
 
 #include <string>

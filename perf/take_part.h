@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/take_part.h -- one of the two processes from its start to its end: settings, engine, meeting, measurements,
-// report. One thread, besides the engine's.
+// perf/take_part.h -- one of the two processes from its start to its end: settings, engine,
+// meeting, measurements, report. One thread, besides the engine's.
 #pragma once
 
 #include <optional>

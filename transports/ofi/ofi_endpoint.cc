@@ -181,7 +181,7 @@ void OfiEndpoint::look(TimeNs now) noexcept {
   constexpr TimeNs kSilence = 5 * kSecond;  // the question wakes a sleeping peer
   // Messages overtake each other by as long as a read takes, not by seconds.
   constexpr TimeNs kMissingTime = 10 * kSecond;
-  constexpr TimeNs kUnsentTime = 10 * kSecond;  // libfabric takes no send, and nothing arrives
+  constexpr TimeNs kUnsentTime = 10 * kSecond;  // no send is taken, and nothing arrives
   if (!is_open()) return;
   if (window_.missing_for(now) >= kMissingTime)
     return take_down({Errc::kDown, describe() + ": a message was lost on the way"});
@@ -194,7 +194,7 @@ void OfiEndpoint::look(TimeNs now) noexcept {
   if (controls_ == 0 && connection_.may_send()) (void)connection_.send_control(Kind::kCredit);
 }
 
-// A peer that has said BYE is sent nothing any more.
+// Nothing is sent to a peer that has said BYE.
 void OfiEndpoint::send_bye() noexcept {
   if (connection_.peer_has_gone() || connection_.send_control(Kind::kBye)) return;
   transport_.pending_byes().add(transport_.domain(), peer_, next_route(), connection_.granted());

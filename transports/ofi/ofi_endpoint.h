@@ -68,7 +68,7 @@ class OfiEndpoint final : public core::Endpoint, core::TicketEnd, messages::Devi
   /// A read of an exposed buffer has ended. code: 0, or a libfabric error. Returns how many frames
   /// were handed on.
   std::size_t read_done(long code) noexcept;
-  /// Sends and reports what could not be during another call.
+  /// Sends or reports what another call could not.
   void settle() noexcept;
   /// From time to time: is a message missing, or the peer silent?
   void look(TimeNs now) noexcept;
@@ -117,7 +117,7 @@ class OfiEndpoint final : public core::Endpoint, core::TicketEnd, messages::Devi
   std::vector<messages::ExposedBuffer<Registration>> exposed_;  // not read yet, in order
   std::unique_ptr<RemoteRead> read_;                            // messages after it have to wait
   bool torn_ = false;                                           // read_ was given up
-  TimeNs asked_ = 0;                                            // because of silence
+  TimeNs asked_ = 0;                                            // last question to a silent peer
   TimeNs unsent_since_ = 0;                                     // 0: the last send was taken
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_remote_read.h -- the reading of one payload from the peer's exposed buffer
-// into a bounce buffer of our own: libfabric cannot be made to release a user's memory. In one read
-// or, if the provider requires registered memory and registration fails, in steps through the
-// buffer in which the message came.
+// transports/ofi/ofi_remote_read.h -- the read of one payload from the peer's exposed buffer into a
+// bounce buffer of our own: libfabric cannot be made to release a user's memory. In one read or, if
+// the provider requires registered memory and registration fails, in steps through the buffer in
+// which the message came.
 //
 // Ownership: the endpoint's; the transport's if it was given up while a read was under way.
 // Threads: the engine's lock.
@@ -15,7 +15,7 @@ namespace livebtl::ofi {
 /// Payloads are read into it, one after the other.
 struct BounceBuffer {
   std::unique_ptr<std::byte[]> bytes;  // kExposedBytesMax
-  Registration registration;           // if the provider requires one, and it succeeded
+  Registration registration;           // if the provider requires one and it could be had
 };
 
 class RemoteRead : public Context {

@@ -103,7 +103,7 @@ Status OfiTransport::open_domain() {
   return {};
 }
 
-// Users are told once libfabric touches their memory no more.
+// Users are told once libfabric no longer touches their memory.
 void OfiTransport::end_domain() noexcept {
   if (domain_ == nullptr) return;
   pending_byes_.look(*domain_, now_);  // a last try

@@ -3,8 +3,8 @@
 // datagrams (FI_EP_RDM) with messages (FI_MSG) in order: one libfabric endpoint for all peers.
 //
 // Threads: none of its own; every call under the engine's lock. Formats: docs/WIRE.md, "ofi". Peers
-// exchange tickets over another path of the pair: only who has a ticket knows the token that its
-// messages must carry.
+// exchange tickets over another path of the pair: only the holder of a ticket knows the token by
+// which messages are accepted.
 #pragma once
 
 #include <array>

@@ -45,7 +45,7 @@ struct Nearness {
   friend bool operator==(const Nearness&, const Nearness&) = default;
 };
 static_assert(sizeof(Nearness) == 2);
-/// The cost that both ends of a pair compute from their nearness: distance counts before place.
+/// Both ends of a pair get the same cost from their nearness to a module; distance counts first.
 std::uint32_t cost_of(const Nearness& one, const Nearness& other) noexcept;
 
 /// Symmetric. InfiniBand: within a subnet. The route to another begins at a router, whose LID we
@@ -58,7 +58,7 @@ Blob encode_address(const PortAddress& address, const std::optional<Nearness>& n
 Blob encode_contact(const PortAddress& address, bool of_several);
 /// Takes either. Errors: kInvalid.
 Result<PortAddress> decode_address(Bytes bytes);
-/// bytes: taken by decode_address(). none: a contact, or its process's only module.
+/// bytes: accepted by decode_address(). none: a contact, or its process's only module.
 std::optional<Nearness> nearness_in(Bytes bytes) noexcept;
 
 /// What one end of a connection must know of the other.

@@ -5,8 +5,8 @@
 // The driver's library (rxe) puts a work request into memory that it shares with the kernel, and
 // rings by write(2) to the device's descriptor. The kernel accepts that only from a thread that has
 // the very credentials object with which the descriptor was opened (ib_safe_file_access). The
-// threads of a process share it; CRIU restores an equal one for each thread. The same command by
-// ioctl(2) is accepted from any thread (UVERBS_METHOD_INVOKE_WRITE, Linux 5.0). docs/adr/0067.
+// threads of a process share it; CRIU gives each thread an equal one of its own. The same command
+// by ioctl(2) is accepted from any thread (UVERBS_METHOD_INVOKE_WRITE, Linux 5.0). docs/adr/0067.
 //
 // Under the engine's lock.
 #pragma once

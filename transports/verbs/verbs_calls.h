@@ -14,7 +14,7 @@
 
 namespace livebtl::verbs {
 
-/// What became of a work request. Taken with an error: it is in the queue, but the device was not told.
+/// What became of a work request. Taken with an error: it is queued, but the device was not told.
 struct Posted {
   bool taken = true;
   int error = 0;

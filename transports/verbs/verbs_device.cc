@@ -84,7 +84,7 @@ void Device::share_among(std::size_t connections) noexcept {
   constexpr std::size_t kOfLockable = 8;
   const auto ends = static_cast<std::uint32_t>(std::max<std::size_t>(1, connections));
   const std::size_t most = calls_.lockable_bytes() / kOfLockable / kBufferBytes;
-  // Earlier connections may have taken all that there were.
+  // Earlier connections may have taken them all.
   const auto too_few = [&] {
     return send_memory_->count() < ends * kEachMin || free_buffers_.size() < kEachMin;
   };

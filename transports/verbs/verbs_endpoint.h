@@ -61,7 +61,7 @@ class VerbsEndpoint final : public core::Endpoint, core::TicketEnd, messages::De
   bool read_done() noexcept;
   /// Something of ours has reached the peer's device.
   void peer_answered() noexcept;
-  /// Sends and reports what could not be during another call.
+  /// Sends or reports what another call could not.
   void settle() noexcept;
   /// After a long silence: asks whether the other end is still there.
   void ask_if_silent(TimeNs now) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_errors.h -- device errors in words that help. Pure, except for looks at
-// the limits of this process and at its rights to a device's file.
+// transports/verbs/verbs_errors.h -- device errors in words that help. Pure, except that it reads
+// this process's limits and its rights to a device's file.
 #pragma once
 
 #include <string>

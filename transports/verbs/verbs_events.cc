@@ -30,7 +30,7 @@ void VerbsTransport::on_event(const ibv_async_event& event) noexcept {
     case IBV_EVENT_PORT_ERR:
       if (event.element.port_num != device_->port().port) return;
       return all_down("its port is down: is the cable in, and its network interface up?");
-    // A device that is removed may report no more than a change of its addresses.
+    // A device that is removed may report only a change of its addresses.
     case IBV_EVENT_GID_CHANGE:
     case IBV_EVENT_LID_CHANGE:
     case IBV_EVENT_PORT_ACTIVE:

@@ -73,7 +73,7 @@ bool VerbsTransport::complete_receive(const ibv_wc& done) noexcept {
     endpoint->take_down(explain(done.status, endpoint->describe()));
     return false;
   }
-  // Its endpoint has gone; the credit is given back with the queue pair.
+  // Its endpoint has gone; the credit is returned with the queue pair.
   buffer_free(buffer);
   if (Parked* parked = find_parked(done.qp_num)) {
     const char* why = nullptr;
@@ -115,7 +115,7 @@ void VerbsTransport::sweep() noexcept {
 // The completion queue has just been read until it was empty: it holds nothing any more of pairs
 // broken up before that. What was read is not handled yet.
 void VerbsTransport::sweep_parked() noexcept {
-  // A BYE arrives at once or, mostly, never: the other end may have gone at the same time.
+  // A BYE arrives at once or, usually, never: the other end may have gone at the same time.
   constexpr TimeNs kPartingTime = 10 * kMillisecond;
   device_->completions_seen_empty();
   for (std::size_t i = 0; i < parked_.size();) {

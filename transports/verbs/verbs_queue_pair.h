@@ -9,7 +9,7 @@ namespace livebtl::verbs {
 
 class QueuePair {
  public:
-  /// One that is ready to be connected. Errors: kNoMemory, kSystem.
+  /// Makes one that can be connected. Errors: kNoMemory, kSystem.
   static Result<std::unique_ptr<QueuePair>> make(Device& device, std::uint32_t first_packet);
   /// Destroys it. Messages that have arrived unread may be lost with their buffers, unless it was
   /// broken up and the completion queue has been seen empty since.
@@ -34,7 +34,7 @@ class QueuePair {
   /// Writes zero bytes to the peer's memory: is its queue pair still there? The device there
   /// answers, whatever the process does; no credit is used.
   bool send_nothing() noexcept;
-  /// An errno of a send that the device did not take, or could not be told of; 0: none.
+  /// The errno of a send that the device refused or could not be told of; 0: none.
   int error() const noexcept { return error_; }
 
   /// A send's completion was read.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_remote_read.h -- the reading of one payload from the peer's exposed buffer.
+// transports/verbs/verbs_remote_read.h -- the read of one payload from the peer's exposed buffer.
 //
 // In steps: directly to where the sink wants it, which is registered meanwhile; or, if that cannot
 // be registered or there is no such place, through a bounce buffer: the receive buffer in which the

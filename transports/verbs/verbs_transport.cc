@@ -182,7 +182,7 @@ void VerbsTransport::park(std::unique_ptr<QueuePair> pair, std::uint32_t open_gr
   if (!parting) break_up(parked_.back());
 }
 
-// Memory that cannot be locked now cannot be a moment later either, mostly: asking for each payload
+// Memory that cannot be locked now usually cannot be a moment later either: asking for each payload
 // would cost more than it could save.
 Registration VerbsTransport::register_user(Bytes memory, int access, bool& refused) noexcept {
   const std::size_t most = calls_.lockable_bytes() / kLockableShare;

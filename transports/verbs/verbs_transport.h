@@ -4,7 +4,7 @@
 //
 // Threads: none of its own; every call under the engine's lock. Formats: docs/WIRE.md, "verbs". The
 // device may go away at any time: then all endpoints go down, everything of the device is released,
-// and it is reopened when it is needed and there again.
+// and it is reopened when needed, once it is back.
 #pragma once
 
 #include <array>
@@ -130,7 +130,7 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
   bool armed_ = false;
   std::uint64_t polls_ = 1;     // of the completion queue, in all
   std::size_t registered_ = 0;  // bytes of users' memory
-  TimeNs register_after_ = 0;   // no user's memory before: the device refused some
+  TimeNs register_after_ = 0;   // no user's memory before this: some was refused
   bool refusal_told_ = false;
   TimeNs events_at_ = 0;
   TimeNs sweep_at_ = 0;
