@@ -14,7 +14,7 @@ namespace {
 using Kind = Label::Kind;
 
 constexpr std::uint64_t kInvitationNumber = 1, kFinishNumber = 2, kSeenNumber = 3;
-constexpr std::uint64_t kRegionContent = 12345;  // what gets read
+constexpr std::uint64_t kRegionContent = 12345;  // for gets to read
 
 /// A window of rank 0's operations.
 class Operations {

@@ -55,7 +55,7 @@ bool Pair::fail_silent() {
                        "transports do");
 }
 
-/// Drives the engine once. since: when a long idle spell was first noticed; 0: not yet.
+/// Drives the engine once. since: when the clock was first read after idle looks; 0: not yet.
 bool Pair::look(TimeNs& since) {
   if (engine_->progress() != 0) {
     spins_.found();

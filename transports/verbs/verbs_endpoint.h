@@ -4,8 +4,8 @@
 //
 // An admitted end is connected at once, but sends nothing before it has heard from the dialler,
 // which can receive nothing sooner. Large payloads are exposed: the peer reads them from where they
-// lie, one after the other, and reports that it has (verbs_zero_copy.cc). Messages after one wait,
-// as frames are in order.
+// lie, one after the other, and reports that it has (verbs_zero_copy.cc). Messages that follow one
+// wait, as frames are in order.
 //
 // Ownership: the engine owns the endpoint; the transport borrows it until ~VerbsEndpoint, and then
 // takes over the queue pair to end it properly.
