@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/calls.h -- the functions of Open MPI's point-to-point interface (pml.h says what each must
-// do), by the file that has them; component.cc puts them into its table.
+// ompi/calls.h -- the functions of Open MPI's point-to-point interface (specified in pml.h), by the
+// file that defines them; component.cc puts them into its table.
 //
-// Threads: any of the application's, several at once under MPI_THREAD_MULTIPLE. No function lets
-// an exception out. Errors: MPI's or Open MPI's code; what the user can change is told in a line.
+// Threads: any of the application's, several at once under MPI_THREAD_MULTIPLE. No function throws.
+// Errors: an MPI or Open MPI error code; what the user can fix is reported in one line.
 #pragma once
 
 #include "ompi/compat.h"
@@ -16,7 +16,7 @@ int isend(const void* buffer, std::size_t count, ompi_datatype_t* datatype, int 
           mca_pml_base_send_mode_t mode, ompi_communicator_t* comm, ompi_request_t** request);
 int send(const void* buffer, std::size_t count, ompi_datatype_t* datatype, int rank, int tag,
          mca_pml_base_send_mode_t mode, ompi_communicator_t* comm);
-/// Starts what the request's Call says. `ended`: it is done already, and without a completion.
+/// Starts what the request's Call describes. `ended`: it is already done; no completion follows.
 int start_send(Request& request, bool& ended) noexcept;
 
 // receive.cc
@@ -28,7 +28,7 @@ int imrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_mess
            ompi_request_t** request);
 int mrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_message_t** message,
           ompi_status_public_t* status);
-/// What is to be matched, without a buffer. Returns an MPI error code.
+/// Fills in what to match, but no buffer. Returns an MPI error code.
 int describe(int rank, int tag, ompi_communicator_t& comm, ReceiveRequest& request) noexcept;
 int start_receive(Request& request) noexcept;
 
@@ -54,7 +54,7 @@ int del_procs(ompi_proc_t** processes, std::size_t count);
 int add_comm(ompi_communicator_t* comm);
 int del_comm(ompi_communicator_t* comm);
 
-/// Waits for a request that no one else knows, and gives it back. Returns its error.
+/// Waits for a request that nobody else refers to, and gives it back. Returns its error.
 int wait_and_free(Request& request, ompi_status_public_t* status) noexcept;
 
 }  // namespace livebtl::ompi

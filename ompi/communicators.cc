@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ompi/communicators.cc -- processes and communicators as they come and go. Processes spawned or
-// connected later come the same way as those of MPI_COMM_WORLD.
+// connected later arrive the same way as those of MPI_COMM_WORLD.
 #include "ompi/calls.h"
 #include "ompi/door.h"
 #include "ompi/matching.h"
@@ -8,7 +8,7 @@
 namespace livebtl::ompi {
 namespace {
 
-/// Numbers of communicators are used again: what nobody has received must not be found by the next.
+/// Communicator numbers are reused: a later communicator must not find unreceived messages.
 void discard_unexpected(std::uint32_t context) noexcept {
   ReceiveRequest like;
   like.tag = tag_of(context, 0);
@@ -20,8 +20,8 @@ void discard_unexpected(std::uint32_t context) noexcept {
 
 }  // namespace
 
-// Their addresses are asked for at first use. What is checked here is that they use this component,
-// too: others could not be talked to.
+// Addresses are looked up at first use. Here we only check that the processes also use this
+// component: we could not talk to others.
 int add_procs(ompi_proc_t** processes, std::size_t count) {
   return mca_pml_base_pml_check_selected("livebtl", processes, count);
 }
@@ -38,7 +38,7 @@ int add_comm(ompi_communicator_t* comm) {
 int del_comm(ompi_communicator_t* comm) {
   if (comm->c_pml_comm == nullptr) return OMPI_SUCCESS;
   CommPeers::detach(*comm);
-  if (door == nullptr) return OMPI_SUCCESS;  // no message of it is left
+  if (door == nullptr) return OMPI_SUCCESS;  // none of its messages is left
   discard_unexpected(context_of(*comm));
   return OMPI_SUCCESS;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/compat.h -- Open MPI's own headers, made fit for C++, and all that differs between its
-// versions 4.1 and 5.0. No other file includes its headers or asks which version it is.
+// ompi/compat.h -- Open MPI's own headers, made usable from C++, and all that differs between its
+// versions 4.1 and 5.0. No other file includes these headers or asks for the version.
 #pragma once
 
 #include <ompi_config.h>
@@ -11,7 +11,7 @@
 #include <opal/mca/pmix/pmix.h>
 #include <opal/threads/thread_usage.h>
 
-// In C a pointer to void becomes any other by itself; the original relies on it.
+// C converts a pointer to void to any other implicitly; the original macro relies on it.
 #undef OPAL_ATOMIC_COMPARE_EXCHANGE_STRONG_PTR
 #define OPAL_ATOMIC_COMPARE_EXCHANGE_STRONG_PTR(place, expected, wanted)               \
   opal_thread_compare_exchange_strong_ptr(reinterpret_cast<volatile intptr_t*>(place), \
@@ -35,7 +35,7 @@
 #include <opal/mca/base/mca_base_var.h>
 #include <opal/runtime/opal_progress.h>
 
-extern "C" {  // it does not say so itself
+extern "C" {  // the header does not say so itself
 #include <opal/mca/base/mca_base_pvar.h>
 }
 
@@ -53,8 +53,8 @@ constexpr auto kPublishScope = PMIX_GLOBAL;
 constexpr auto kPublishScope = OPAL_PMIX_GLOBAL;
 #endif
 
-/// Calls that only one version has. What 5.0 has in place of it may stay null: it then says itself
-/// that it cannot revoke communicators, and knows no names of transports.
+/// Calls that only one version has. What 5.0 has instead may stay null: it then reports by itself
+/// that it cannot revoke communicators, and knows no transport names.
 inline void add_calls_of_version(mca_pml_base_module_t& module) noexcept {
 #if OMPI_MAJOR_VERSION < 5
   module.pml_ft_event = [](int) -> int { return OMPI_SUCCESS; };  // see docs/HOLD.md
@@ -63,8 +63,8 @@ inline void add_calls_of_version(mca_pml_base_module_t& module) noexcept {
 #endif
 }
 
-/// Open MPI's own transports (BTLs), which osc/rdma uses. 4.1 starts and ends them whatever the PML;
-/// in 5.0 the PML has to.
+/// Open MPI's own transports (BTLs), which osc/rdma uses. 4.1 starts and ends them whatever the PML
+/// is; in 5.0 the PML has to.
 inline bool start_btls([[maybe_unused]] bool progress_threads,
                        [[maybe_unused]] bool threads) noexcept {
 #if OMPI_MAJOR_VERSION >= 5
@@ -79,8 +79,8 @@ inline void end_btls() noexcept {
 #endif
 }
 
-/// Number of the communicator that all its members share. In 5.0 that is so for components that do
-/// not ask for its longer identifiers.
+/// The communicator's number, the same on all its members. In 5.0 this holds for components that do
+/// not ask for the longer identifiers.
 inline std::uint32_t context_of(const ompi_communicator_t& comm) noexcept {
 #if OMPI_MAJOR_VERSION >= 5
   return comm.c_index;
@@ -94,12 +94,12 @@ inline int peers_of(const ompi_communicator_t& comm) noexcept {
   return comm.c_remote_group->grp_proc_count;
 }
 
-/// That peer's name, which is known of all.
+/// The name of the peer with that rank; known for every peer.
 inline opal_process_name_t process_at(const ompi_communicator_t& comm, int rank) noexcept {
   return ompi_group_get_proc_name(comm.c_remote_group, rank);
 }
 
-/// The bytes of `count` elements are one piece.
+/// Are the bytes of `count` elements contiguous?
 inline bool lies_straight(const ompi_datatype_t& datatype, std::size_t count) noexcept {
   const std::uint16_t flags = datatype.super.flags;
   return (flags & OPAL_DATATYPE_FLAG_CONTIGUOUS) != 0 &&
@@ -115,7 +115,7 @@ inline bool publish_address(const mca_base_component_t& component, const void* a
   return code == OMPI_SUCCESS;
 }
 
-/// What a process has published; free() it. Null: nothing. May wait for the launcher.
+/// What a process has published; to be freed by free(). Null: nothing. May wait for the launcher.
 inline void* published_address(const mca_base_component_t& component,
                                const opal_process_name_t& process, std::size_t& bytes) noexcept {
   void* found = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/component.cc -- mca_pml_livebtl.so as Open MPI sees it: registered, asked, chosen, ended.
+// ompi/component.cc -- mca_pml_livebtl.so as Open MPI sees it: registered, queried, chosen, ended.
 //
-// Threads: the one that is in MPI_Init or MPI_Finalize. Ownership: the tables are Open MPI's to
-// copy; the Door is made when it asks us, and ends with us.
+// Threads: the one that is in MPI_Init or MPI_Finalize. Ownership: Open MPI may copy the tables;
+// the Door is opened in init() and closed in finalize().
 #include "ompi/component.h"
 
 #include <exception>
@@ -17,7 +17,7 @@
 namespace livebtl::ompi {
 namespace {
 
-int priority = 10;  // below ob1's 20. Open MPI asks us only where `pml` names us
+int priority = 10;  // below ob1's 20. Open MPI queries us only if `pml` names us
 
 int enable(bool) { return OMPI_SUCCESS; }
 int progress() { return door->progress(); }
@@ -53,8 +53,8 @@ mca_pml_base_module_t made_module() noexcept {
 
 mca_pml_base_module_t module = made_module();
 
-/// With its fault tolerance Open MPI 5.0 takes each request of ours for one of a longer structure, and reads behind it.
-/// Where it was built without, what the parameter's value points to is not there.
+/// With fault tolerance on, Open MPI 5.0 takes each of our requests for a longer structure, and
+/// reads past its end. In a build without it, the parameter's value points to nothing valid.
 Status refuse_fault_tolerance() {
   int index = -1;
   const mca_base_var_t* parameter = nullptr;
@@ -77,7 +77,7 @@ Status serve() {
   return fail(Errc::kSystem, "the launcher did not take this process's address; see its messages");
 }
 
-/// Null: we do not serve.
+/// Null: we cannot be used.
 mca_pml_base_module_t* init(int* wanted_priority, bool progress_threads, bool threads) {
   try {
     const Status serves = serve();
@@ -85,7 +85,7 @@ mca_pml_base_module_t* init(int* wanted_priority, bool progress_threads, bool th
       tell_user({serves.error().code, "pml/livebtl cannot be used: " + serves.error().text});
       return nullptr;
     }
-    if (!start_btls(progress_threads, threads)) {  // which says why itself
+    if (!start_btls(progress_threads, threads)) {  // it reports why itself
       Door::close();
       return nullptr;
     }
@@ -105,7 +105,7 @@ int finalize() {
 
 int nothing() { return OMPI_SUCCESS; }
 
-/// For who asks ompi_info whether this component would serve here, as livebtl-run does: "yes" or why not.
+/// For ompi_info, which livebtl-run asks whether this component can be used: "yes", or why not.
 void register_serves() {
   static std::string text;
   const Status same = check_running_version();

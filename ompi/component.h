@@ -5,13 +5,13 @@
 #include "ompi/compat.h"
 
 extern "C" {
-/// Found by its name.
+/// Open MPI looks it up by this name.
 __attribute__((visibility("default"))) extern mca_pml_base_component_t mca_pml_livebtl_component;
 }
 
 namespace livebtl::ompi {
 
-/// Names us where processes publish their addresses.
+/// Identifies us where processes publish their addresses.
 inline const mca_base_component_t& component_version() noexcept {
   return mca_pml_livebtl_component.pmlm_version;
 }

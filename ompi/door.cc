@@ -26,9 +26,9 @@ Status Door::open() {
   return {};
 }
 
-// Closing the port ends operations that are open, and each tells `door`: it is there until then. What
-// has ended is not completed any more: that would touch communicators, which Open MPI has destroyed
-// before, those that a request refers to included; and nobody is left to ask for it.
+// Closing the port ends the open operations, each of which reports to `door`: it must exist until
+// then. Ended requests are no longer completed: that would touch communicators, which Open MPI has
+// already destroyed, even those that a request refers to; and nobody is left to ask for a request.
 void Door::close() noexcept {
   if (door == nullptr) return;
   door->engine.on_event(nullptr);
@@ -70,7 +70,7 @@ int Door::progress() noexcept {
 }
 
 // Open MPI has more to move than us: the launcher's events, and one-sided operations that others
-// wait for. That need not be often, but before each yield and nap, which is in opal_progress().
+// wait for. This may be rare, but must precede each yield or nap: opal_progress() does both.
 bool Door::wait_for(const Waiting& waiting) noexcept {
   constexpr int kRoundsOfOurs = 100;
   const std::uint32_t doubts = happenings.doubts.load(std::memory_order_relaxed);

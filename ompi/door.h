@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/door.h -- what a process that came in through the Open MPI component has of livebtl: the
-// engine and a port of it, and the requests that are open there.
+// ompi/door.h -- what a process that uses livebtl through the Open MPI component has of it: the
+// engine, one port, and the requests that are open there.
 //
 // Threads:   open() and close() in MPI_Init and MPI_Finalize; all else on any thread of the
 //            application.
@@ -23,30 +23,30 @@ class Door {
  public:
   Door(std::shared_ptr<Engine> shared, std::unique_ptr<Port> opened) noexcept;
 
-  /// Starts the engine, or shares the one that the process has, and sets `door`.
-  /// Errors: Engine::acquire()'s and open_port()'s.
+  /// Starts the process's engine, or shares the running one, and sets `door`.
+  /// Errors: those of Engine::acquire() and open_port().
   static Status open();
   static void close() noexcept;
 
-  /// Moves the engine and completes what has ended; gives way if there has been nothing to do for
-  /// long. Returns how much was done.
+  /// Moves the engine and completes ended requests; gives way if there has long been nothing to do.
+  /// Returns how much was done.
   int progress() noexcept;
-  /// Completes what has ended. Requests may call back into MPI.
+  /// Completes ended requests, which may call back into MPI.
   int drain() noexcept;
   bool anybody_lost() const noexcept {
     return happenings.peers_lost.load(std::memory_order_relaxed) != 0;
   }
-  /// Sleeps, or not, until it has ended: true; or, false, until there is a new doubt (losses.h).
+  /// Spins or sleeps until it has ended (true) or there is a new doubt (false; losses.h).
   bool wait_for(const Waiting& waiting) noexcept;
-  /// The same whatever dies.
+  /// The same, but ignores doubts.
   void wait_for_end(const Waiting& waiting) noexcept {
     while (!wait_for(waiting)) continue;
   }
 
  private:
-  /// Moves the engine and completes what has ended. Returns how much was done.
+  /// Moves the engine and completes ended requests. Returns how much was done.
   int move() noexcept;
-  /// Once for each doubt.
+  /// Ends doubtful receives, once for each doubt.
   void look_after_doubts() noexcept;
 
   std::shared_ptr<Engine> owned_engine_;
@@ -69,11 +69,11 @@ extern Door* door;
 
 /// One line on standard error: what is wrong, and what to do.
 void tell_user(const Error& error) noexcept;
-/// The engine refuses what is too long, but first what goes to the dead: so nothing is sent.
+/// Sends nothing: the engine looks for a dead peer first, then refuses one slice too many.
 bool is_dead(const Destination& peer) noexcept;
-/// Once a process: a send was not received, as its receiver has ended.
+/// Once per process: reports a send that was not received, as its receiver has ended.
 void tell_not_taken() noexcept;
-/// Once a process: operations end since a peer is gone.
+/// Once per process: reports that operations end because a peer is gone.
 void tell_peer_lost() noexcept;
 
 }  // namespace livebtl::ompi

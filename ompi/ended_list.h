@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ompi/ended_list.h -- the requests that have ended, on their way from the engine to Open MPI.
 //
-// Operation::done runs under the engine's lock and on any thread, the agent's among them; there a
-// request must not be completed, since Open MPI then calls back, perhaps into us. So done() puts
-// it here, and a thread that moves Open MPI takes it out once the lock is free.
+// Operation::done runs under the engine's lock and on any thread, even the agent's. A request must
+// not be completed there, since Open MPI then calls back, perhaps into us. So done() puts it here,
+// and a thread that moves Open MPI takes it out once the lock is free.
 //
-// Threads:   push(): any, without waiting. take(): any but the agent; of several at once, one gets
+// Threads:   push(): any; never waits. take(): any but the agent; of several at once, one gets
 //            something.
-// Ownership: none; a link lies in the request and is the list's from push() to take().
+// Ownership: none; a link is part of its request, and the list's from push() to take().
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ class EndedList {
                                             std::memory_order_relaxed));
   }
 
-  /// The oldest; null: there is none, or another thread is taking one just now. One at a time, so
-  /// that a caller whose request calls back and waits can still see the next ones end.
+  /// Takes the oldest; null: there is none, or another thread is just taking one. One at a time, so
+  /// that a caller whose request calls back and waits can still see later ones end.
   Link* take() noexcept {
     if (empty()) [[likely]]
       return nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/headers_of_5_0.h -- those of Open MPI 5.0's own headers that C++ does not take as they are,
-// or that others of them include and no package has. Included by compat.h alone, before the rest.
+// ompi/headers_of_5_0.h -- those of Open MPI 5.0's own headers that C++ does not accept as they
+// are, or that others include but no package has. Included only by compat.h, before the rest.
 //
 // Open MPI 5.0 installs its internal headers (--with-devel-headers, as Debian does), but not the
-// three of opal/mca/threads/pthreads/: types and calls of POSIX threads, and a name for each.
+// three of opal/mca/threads/pthreads/, which give names to types and calls of POSIX threads.
 #pragma once
 
 #include <opal/constants.h>
@@ -33,7 +33,7 @@ extern void (*opal_threads_pthreads_yield_fn)(void);  // chosen when Open MPI st
 
 static inline void opal_thread_yield() { opal_threads_pthreads_yield_fn(); }
 
-/// The headers make no recursive ones.
+/// The headers ask for no recursive mutexes.
 static inline int opal_thread_internal_mutex_init(pthread_mutex_t* mutex, bool) {
   return pthread_mutex_init(mutex, nullptr) == 0 ? OPAL_SUCCESS : OPAL_ERR_IN_ERRNO;
 }
@@ -63,7 +63,7 @@ static inline int opal_tsd_get(pthread_key_t key, void** value) {
   return OPAL_SUCCESS;
 }
 
-// It opens extern "C" and does not close it.
+// event.h opens extern "C" and does not close it.
 #pragma push_macro("BEGIN_C_DECLS")
 #pragma push_macro("END_C_DECLS")
 #undef BEGIN_C_DECLS
@@ -78,7 +78,7 @@ static inline int opal_tsd_get(pthread_key_t key, void** value) {
 #include <opal/mca/pmix/pmix-internal.h>
 #include <opal/mca/threads/thread_usage.h>
 
-// In C the last argument becomes any pointer by itself; communicator.h relies on it.
+// In C the last argument converts to any pointer implicitly; communicator.h relies on it.
 #include <opal/class/opal_hash_table.h>
 #define opal_hash_table_get_value_ptr(table, key, bytes, value) \
   opal_hash_table_get_value_ptr(table, key, bytes, static_cast<void**>(value))

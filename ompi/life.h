@@ -2,11 +2,11 @@
 // ompi/life.h -- settles who gives a request back: its user, who may free it before it has ended,
 // or the thread that completes it.
 //
-// The thread that completes a request wakes the user before it has let go of the request itself.
-// By then the user may have freed it, started it again, or even got it anew from the pool. So each
-// start begins a new turn; the completing thread says which turn it ends, and an old one is void.
+// The thread that completes a request wakes the user before it is done with the request itself.
+// Meanwhile the user may free it, start it again, or even get it anew from the pool. So each start
+// begins a new turn; the completing thread says which turn it ends, and ending an old one is void.
 //
-// Threads: any. One word; turns are never reset, not even when the request is recycled.
+// Threads: any; the state is one word. Turns are never reset, not even on recycling.
 #pragma once
 
 #include <atomic>
@@ -18,12 +18,12 @@ class Life {
  public:
   using Turn = std::uint64_t;
 
-  /// A start: neither ended nor freed.
+  /// Begins a turn: neither ended nor freed.
   void begin() noexcept { word_.store((turn() + 1) << kShift, std::memory_order_relaxed); }
   Turn turn() const noexcept { return word_.load(std::memory_order_relaxed) >> kShift; }
 
-  /// That turn is over, and the caller touches the request no more. true: but its user has freed
-  /// it, so that the caller must give it back.
+  /// Ends that turn; the caller must not touch the request any more. true: except to give it back,
+  /// as its user has freed it.
   bool end(Turn ended) noexcept {
     std::uint64_t now = word_.load(std::memory_order_relaxed);
     do {
@@ -32,7 +32,7 @@ class Life {
     return (now & kFreed) != 0;
   }
 
-  /// The user wants it no more. true: it has ended, and the caller gives it back; false: the
+  /// The user is done with it. true: it has ended, and the caller must give it back; false: the
   /// thread that completes it will.
   bool free() noexcept { return (word_.fetch_or(kFreed, std::memory_order_acq_rel) & kEnded) != 0; }
 

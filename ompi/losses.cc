@@ -26,7 +26,7 @@ bool has_dead_member(const ompi_communicator_t& comm) noexcept {
   return CommPeers::any_known(comm, is_dead);
 }
 
-// What is cancelled, and not by its user, has lost its peer: Request::complete().
+// A receive that is cancelled, but not by its user, has lost its peer: Request::complete().
 void end_if_doubtful(Request& request, const ompi_communicator_t& comm) noexcept {
   if (has_dead_member(comm)) door->port.cancel(request);
 }
@@ -38,7 +38,7 @@ void end_doubtful(RequestPool& requests) noexcept {
 
 namespace {
 
-/// A counter of the Door's, as MPI_T reads it; 0 before the component is chosen.
+/// Reads a counter of the Door for MPI_T; 0 while there is no Door.
 template <auto counter>
 int read_counter(const mca_base_pvar_t*, void* value, void*) {
   *static_cast<unsigned long long*>(value) =

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/matching.h -- how MPI's communicator, rank and tag become what the engine matches by.
+// ompi/matching.h -- how MPI's communicator, rank and tag map to what the engine matches by.
 //
 //   Tag   | 12 bits 0 | 20 bits context of the communicator | 32 bits MPI tag |
-//   data  the sender's rank in the communicator, beside the message
-//   from  the sender, where the receive names one
+//   data  the sender's rank in the communicator, sent with the message
+//   from  the sender, if the receive names one
 //
-// The sender is matched as a process and not as a number in the tag, so that a receive from a
-// process that has died ends. Open MPI's own tags are negative; MPI_ANY_TAG must not match them,
-// therefore it leaves the sign bit significant. Pure.
+// The sender is matched as a process and not as a number in the tag, so that a receive from a dead
+// process ends. Open MPI's own tags are negative; MPI_ANY_TAG must not match them, so it leaves the
+// sign bit significant. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/packing.h -- the elements that an MPI call names, as bytes: from where they lie if they are
-// one piece, else packed by Open MPI's convertor.
+// ompi/packing.h -- the elements that an MPI call names, as bytes: in place if they are contiguous,
+// else packed by Open MPI's convertor.
 //
-// Threads: any. Ownership: nothing is kept; buffers are the caller's. All processes of a job are
-// of one architecture, as livebtl's wire format wants it: nothing is converted.
+// Threads: any. Ownership: nothing is kept; buffers are the caller's. Nothing is converted: all
+// processes of a job have the same architecture, as livebtl's wire format requires.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ struct Elements {
 
   std::size_t bytes() const noexcept { return count * datatype->super.size; }
   bool straight() const noexcept { return lies_straight(*datatype, count); }
-  /// Only if straight.
+  /// Valid only if straight().
   std::byte* first() const noexcept {
     return static_cast<std::byte*>(buffer) + datatype->super.true_lb;
   }
 };
 
-/// What a send is given; its buffer is only read.
+/// The elements of a send; the buffer is only read.
 inline Elements elements(const void* buffer, std::size_t count,
                          ompi_datatype_t* datatype) noexcept {
   return {const_cast<void*>(buffer), count, datatype};
@@ -33,7 +33,7 @@ inline Elements elements(const void* buffer, std::size_t count,
 
 /// `packed`: elements.bytes() long. false: the datatype cannot be packed.
 bool pack(const Elements& elements, std::byte* packed) noexcept;
-/// `bytes` may be fewer than all of the elements have.
+/// `bytes` may be less than elements.bytes().
 bool unpack(const Elements& elements, const std::byte* packed, std::size_t bytes) noexcept;
 
 }  // namespace livebtl::ompi

@@ -35,7 +35,7 @@ Result<Destination> Processes::look_up(const opal_process_name_t& process) {
   return engine_.peer(address);
 }
 
-// The launcher may be waited for with the lock held: it does not call back.
+// May wait for the launcher with the lock held: the launcher does not call back.
 Result<Destination> Processes::find(const opal_process_name_t& process) {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(key_of(process));
@@ -99,7 +99,7 @@ Destination CommPeers::known(const ompi_communicator_t& comm, int rank) noexcept
   return door->processes.known(process_at(comm, rank));
 }
 
-// Without memory it stays unknown until the next message.
+// Without memory the peer stays unknown until its next message.
 void CommPeers::meet(const ompi_communicator_t& comm, int rank, const Destination& there) noexcept {
   try {
     door->processes.met(process_at(comm, rank), there);
@@ -108,7 +108,7 @@ void CommPeers::meet(const ompi_communicator_t& comm, int rank, const Destinatio
   }
 }
 
-// Receives from any source that went on since nobody knew of the dead are looked at again.
+// Receives from any source that went on because a dead peer was unknown are looked at again.
 void CommPeers::remember(const ompi_communicator_t& comm, int rank,
                          const Destination& there) noexcept {
   Place& place = of(comm).places_[static_cast<std::size_t>(rank)];

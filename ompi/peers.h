@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/peers.h -- from a rank of a communicator to the port of the process that it is.
+// ompi/peers.h -- maps a rank of a communicator to the port of its process.
 //
-// A process is asked for its address when a call names it for the first time, not before: a large
-// job learns of those alone that it talks to; of one that is only listened to, by what it sends. What
-// was learnt stands in an array of the communicator, and, for other communicators, in a table of processes.
+// A process's address is looked up when a call first names it, not before: in a large job, we learn
+// only of processes that we talk to. Senders become known by what they send. What was learnt is
+// kept in an array of the communicator and, for other communicators, in a table of processes.
 //
 // Threads:   any.
 // Ownership: Open MPI's communicator owns its array, between add_comm and del_comm. The engine
@@ -28,9 +28,9 @@ class Processes {
   /// Errors: kNotFound (it has published no address, so it does not use this component), kInvalid.
   Result<Destination> find(const opal_process_name_t& process);
   void forget(const opal_process_name_t& process);
-  /// What was found or met; the launcher is not asked. No peer: nothing.
+  /// What find() or met() recorded; the launcher is not asked. Peer null: unknown.
   Destination known(const opal_process_name_t& process);
-  /// It has sent to us from there.
+  /// Records that the process has sent to us from `there`.
   void met(const opal_process_name_t& process, const Destination& there);
 
  private:
@@ -48,8 +48,8 @@ class CommPeers {
   static CommPeers* attach(ompi_communicator_t& comm) noexcept;
   static void detach(ompi_communicator_t& comm) noexcept;
 
-  /// Calls `visit` with each that is known, by this communicator or another, until it returns true, and returns whether
-  /// it did. Asks for each member: not for where messages pass.
+  /// Calls `visit` with each member known by this or another communicator until it returns true;
+  /// returns whether it did. Looks at every member: not for the message path.
   template <class Visit>
   static bool any_known(const ompi_communicator_t& comm, Visit visit) noexcept {
     for (int rank = 0; rank < peers_of(comm); ++rank) {
@@ -58,7 +58,7 @@ class CommPeers {
     }
     return false;
   }
-  /// A message came from there whose sender says that it is that rank.
+  /// Records that a message came from `there` whose sender says that it is `rank`.
   static void met(const ompi_communicator_t& comm, int rank, const Destination& there) noexcept {
     if (static_cast<unsigned>(rank) >= static_cast<unsigned>(peers_of(comm))) return;
     const Place& place = of(comm).places_[static_cast<std::size_t>(rank)];
@@ -66,7 +66,7 @@ class CommPeers {
       meet(comm, rank, there);
   }
 
-  /// Returns an MPI error code; an error is told to the user.
+  /// Returns an MPI error code; a failed look-up is reported to the user.
   static int find(ompi_communicator_t& comm, int rank, Destination& found) noexcept {
     Place& place = of(comm).places_[static_cast<std::size_t>(rank)];
     Peer* const peer = place.peer.load(std::memory_order_acquire);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/persistent.cc -- requests that are started over and over. Each start does anew what the
-// call would have done.
+// ompi/persistent.cc -- requests that are started repeatedly. Each start does what the plain call
+// would have done.
 #include "ompi/calls.h"
 #include "ompi/door.h"
 
 namespace livebtl::ompi {
 namespace {
 
-/// Inactive, and its user's until MPI_Request_free.
+/// Makes an inactive request, its user's until MPI_Request_free.
 int make(Role role, const Call& call, ompi_request_t** handle) noexcept {
   Request* const request = door->requests.take(role, call, true);
   if (request == nullptr) return MPI_ERR_NO_MEM;
@@ -19,8 +19,8 @@ int make(Role role, const Call& call, ompi_request_t** handle) noexcept {
   return MPI_SUCCESS;
 }
 
-// What has ended at once is completed by the next progress, too: osc/pt2pt is not prepared for its
-// callback while it starts the request.
+// Even a request that ends at once is completed by the next progress(): osc/pt2pt is not prepared
+// for its callback while it starts the request.
 int start_one(Request& request) noexcept {
   request.life.begin();
   request.req_state = OMPI_REQUEST_ACTIVE;

@@ -23,7 +23,7 @@ Found peek(const ReceiveRequest& like, bool claim) noexcept {
   return found;
 }
 
-/// A program that only probes would never move anything otherwise.
+/// Makes progress, as a program that only probes would otherwise never move anything.
 Found look(const ReceiveRequest& like, bool claim) noexcept {
   Found found = peek(like, claim);
   if (found.there) return found;
@@ -31,19 +31,20 @@ Found look(const ReceiveRequest& like, bool claim) noexcept {
   return peek(like, claim);
 }
 
-/// Nobody who might send it lives; of any source: as for a receive, one who is dead is enough.
+/// Is the sender dead? From any source, one dead member is enough, as for a receive.
 bool is_doubtful(int rank, const ReceiveRequest& like, const ompi_communicator_t& comm) noexcept {
   if (rank != MPI_ANY_SOURCE) return is_dead(like.from);
   return door->anybody_lost() && has_dead_member(comm);
 }
 
-/// Nothing more will come; what came meanwhile still counts. Returns an MPI error code.
+/// A last look: nothing more will come; what came meanwhile counts. Returns an MPI error code.
 int look_for_the_last(const ReceiveRequest& like, bool claim, Found& found) noexcept {
   found = peek(like, claim);
   return found.there ? MPI_SUCCESS : mpi_error_of(Errc::kPeerLost);
 }
 
-/// One look, for who does not wait. Of any source others may still send; who names a dead one is told.
+/// One look, for a caller that does not wait. From any source, others may still send; a caller that
+/// names a dead process gets an error.
 int look_once(int rank, const ompi_communicator_t& comm, const ReceiveRequest& like, bool claim,
               Found& found) noexcept {
   found = look(like, claim);
@@ -65,8 +66,8 @@ int wait_until_there(int rank, const ompi_communicator_t& comm, const ReceiveReq
   }
 }
 
-/// Null: no memory, and the message is lost. It keeps its communicator, which the program may free
-/// before it receives the message.
+/// Null: no memory, and the message is lost. The message holds its communicator, which the program
+/// may free before it receives the message.
 ompi_message_t* message_of(const Found& found, ompi_communicator_t* comm) noexcept {
   ompi_message_t* const message = ompi_message_alloc();
   if (message == nullptr) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ompi/receive.cc -- MPI's receives, of messages to come and of those that a probe has set aside.
 //
-// Elements that lie in one piece are received in place; others as packed bytes, into memory of the
-// request's, and are unpacked when it completes.
+// Contiguous elements are received in place; others are received packed, into the request's own
+// memory, and unpacked when it completes.
 #include "ompi/calls.h"
 #include "ompi/door.h"
 #include "ompi/matching.h"
@@ -37,7 +37,7 @@ int start(Source& from, std::byte* memory, std::size_t bytes, Operation& operati
   return accept == Accept::kAccepted ? MPI_SUCCESS : MPI_ERR_INTERN;
 }
 
-/// Starts the operation of a request that is in its turn. On an error nothing is started.
+/// Starts the operation of a request whose turn has begun. On an error nothing is started.
 int post(Request& request, Source& from) noexcept {
   const Elements& elements = request.call.elements;
   const std::size_t bytes = elements.bytes();
@@ -77,11 +77,11 @@ void wait_while_anybody_may_send(const Call& call, Waiting& waiting) noexcept {
       door->port.cancel(waiting);
     if (door->wait_for(waiting)) break;
   }
-  // Its user has no handle by which to cancel it.
+  // The user cannot have cancelled it: there is no handle.
   if (waiting.outcome.code == Errc::kCancelled) waiting.outcome.code = Errc::kPeerLost;
 }
 
-/// With one thread the operation need not be known to Open MPI.
+/// With a single thread, Open MPI need not know of the operation.
 int receive_and_wait(const Call& call, Source& from, ompi_status_public_t* status) noexcept {
   if (opal_using_threads() || !call.elements.straight()) {
     Request* request = nullptr;
@@ -96,10 +96,10 @@ int receive_and_wait(const Call& call, Source& from, ompi_status_public_t* statu
     meet_sender(waiting.outcome, *call.comm);
   if (status != MPI_STATUS_IGNORE) fill_status(waiting.outcome, status);
   const Errc code = waiting.outcome.code;
-  return code == Errc::kOk ? MPI_SUCCESS : mpi_error_of(code);  // for most, no call
+  return code == Errc::kOk ? MPI_SUCCESS : mpi_error_of(code);  // usually no call
 }
 
-/// The message is the caller's no more; its reference to the communicator is.
+/// Consumes the message; its reference to the communicator becomes the caller's.
 Source take_message(ompi_message_t** message, ompi_communicator_t** comm) noexcept {
   Source from;
   from.claimed = static_cast<ClaimedMessage*>((*message)->req_ptr);

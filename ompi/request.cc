@@ -48,7 +48,7 @@ void meet_sender(const Outcome& outcome, const ompi_communicator_t& comm) noexce
 void Waiting::note_end(Operation& operation, const Completion& completion) noexcept {
   Waiting& waiting = static_cast<Waiting&>(operation);
   waiting.outcome.note(completion);
-  waiting.ended.store(true, std::memory_order_release);  // the last touch: it may be gone now
+  waiting.ended.store(true, std::memory_order_release);  // the last access: it may be gone now
 }
 
 void Request::ended(Operation& operation, const Completion& completion) noexcept {
@@ -79,8 +79,8 @@ int Request::settle_receive() noexcept {
   return unpacked ? mpi_error_of(outcome.code) : MPI_ERR_TYPE;
 }
 
-// MPI leaves the status of a send open; osc/pt2pt reads what it sent by which tag from there. One that was to be
-// cancelled and that nobody has received is cancelled.
+// MPI leaves the status of a send undefined, but osc/pt2pt reads from it what it sent with which
+// tag. A send counts as cancelled if its user asked for that and nobody has received it.
 int Request::settle_send() noexcept {
   const bool cancelled =
       outcome.code == Errc::kCancelled && unwanted.load(std::memory_order_relaxed);
@@ -98,7 +98,7 @@ void Request::settle() noexcept {
 }
 
 void Request::complete() noexcept {
-  // Its sender is dead, or may be, or has ended before it had sent all.
+  // The sender is dead, or may be, or has ended before it had sent everything.
   const bool theirs = role == Role::kReceive && !unwanted.load(std::memory_order_relaxed);
   if (outcome.code == Errc::kCancelled && theirs) outcome.code = Errc::kPeerLost;
   settle();
@@ -178,7 +178,7 @@ Request* RequestPool::take(Role role, const Call& call, bool persistent) noexcep
   return taken;
 }
 
-// The last reference to a communicator makes Open MPI call del_comm: not with the lock held.
+// Releasing a communicator's last reference makes Open MPI call del_comm: not under the lock.
 void RequestPool::give_back(Request& request) noexcept {
   OMPI_REQUEST_FINI(&request);
   if (request.holds_datatype) {

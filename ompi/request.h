@@ -2,10 +2,10 @@
 // ompi/request.h -- an operation in progress as Open MPI knows it (ompi_request_t), as the engine
 // knows it (Operation), and what belongs to both; the pool that requests come from.
 //
-// Threads:   ended() runs under the engine's lock on any thread, all else on the application's.
-// Ownership: the pool owns all requests, and never unmaps one. A taken request is its user's until
-//            it has ended and was freed, in either order (life.h). It holds a reference to its
-//            communicator, and to its datatype if that is needed after the call.
+// Threads:   ended() runs under the engine's lock on any thread; all else on the application's.
+// Ownership: the pool owns all requests, and frees none while it lives. A taken request is its
+//            user's until it has both ended and been freed, in either order (life.h). It holds a
+//            reference to its communicator, and to its datatype if needed after the call.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 
 namespace livebtl::ompi {
 
-/// What is kept of a Completion.
+/// The part of a Completion that is kept.
 struct Outcome {
   Errc code = Errc::kOk;
   Tag tag = 0;
@@ -39,17 +39,17 @@ struct Outcome {
   }
 };
 
-/// The MPI error code of a receive's end; kCancelled is none.
+/// The MPI error code of a receive's end; kCancelled is not an error.
 int mpi_error_of(Errc code) noexcept;
-/// Of a send's. kCancelled: the receiver has ended without having received it.
+/// The same for a send. kCancelled: the receiver has ended without receiving the message.
 int mpi_error_of_send(Errc code) noexcept;
-/// status null: MPI_STATUS_IGNORE. Leaves MPI_ERROR alone, as MPI wants it of single completions.
+/// status null: MPI_STATUS_IGNORE. Leaves MPI_ERROR alone, as MPI requires for single completions.
 void fill_status(const Outcome& outcome, ompi_status_public_t* status) noexcept;
 
-/// Of a receive: where its sender sent from is known from now on.
+/// After a receive: remembers where its sender sent from.
 void meet_sender(const Outcome& outcome, const ompi_communicator_t& comm) noexcept;
 
-/// An operation that the call that starts it waits for; it lives on the stack.
+/// An operation on the stack of the call that starts it and waits for it.
 struct Waiting : Operation {
   Waiting() noexcept { done = note_end; }
 
@@ -60,7 +60,7 @@ struct Waiting : Operation {
   static void note_end(Operation& operation, const Completion& completion) noexcept;
 };
 
-/// What a send or receive is about. A persistent request does it each time that it is started.
+/// What a send or receive does. A persistent request does it at each start.
 struct Call {
   Elements elements{};
   int rank = 0;
@@ -72,7 +72,7 @@ struct Call {
 enum class Role : std::uint8_t {
   kSend,
   kReceive,
-  kBuffered,  // sends from the program's attached buffer; no user has it
+  kBuffered,  // sends from the program's attached buffer; has no user
 };
 
 struct Request : ompi_request_t, Operation, EndedList::Link {
@@ -81,9 +81,9 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
   Life life{};
   Outcome outcome{};
   Call call{};
-  std::atomic<ompi_communicator_t*> any_of{nullptr};  // while it is taken, if it is from any source
-  std::atomic<bool> unwanted{false};                  // its user wishes to cancel it
-  std::byte* bounce = nullptr;  // packed, from malloc(); kBuffered: in the attached buffer
+  std::atomic<ompi_communicator_t*> any_of{nullptr};  // set while taken, if it is from any source
+  std::atomic<bool> unwanted{false};                  // its user has asked to cancel it
+  std::byte* bounce = nullptr;  // packed elements, from malloc(); kBuffered: in the attached buffer
 
   /// Operation::done of all requests.
   static void ended(Operation& operation, const Completion& completion) noexcept;
@@ -91,7 +91,7 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
   void complete() noexcept;
 
   void hold_datatype() noexcept;
-  /// Has ended and is its user's: its status is filled in and its memory for packing given back.
+  /// After the end: fills in the status and gives back the memory for packing.
   void settle() noexcept;
   void drop_bounce() noexcept;
 
@@ -103,11 +103,11 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
 
 class RequestPool {
  public:
-  /// Null: no memory. The request is started: a turn of its life has begun.
+  /// Null: no memory. A turn of the request's life has begun.
   Request* take(Role role, const Call& call, bool persistent) noexcept;
   void give_back(Request& request) noexcept;
-  /// Calls `visit` for each that receives from any source, or did and is not given back; none is
-  /// given back meanwhile.
+  /// Calls `visit` for each request that receives from any source, or did and is not yet given
+  /// back; none is given back meanwhile.
   template <class Visit>
   void for_each_from_any(Visit visit) noexcept {
     const auto guard = lock();

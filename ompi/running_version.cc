@@ -10,7 +10,7 @@ namespace {
 
 constexpr Version kBuiltFor{OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION};
 
-/// A build with debugging, for one, has the same version and longer structures.
+/// A debug build, for example, has the same version but longer structures.
 bool layouts_agree() noexcept {
   return ompi_request_t_class.cls_sizeof == sizeof(ompi_request_t) &&
          ompi_message_t_class.cls_sizeof == sizeof(ompi_message_t) &&

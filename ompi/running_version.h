@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ompi/running_version.h -- is the Open MPI that has loaded us the one that we were built for?
 //
-// A component shares structures with Open MPI whose layout no one promises to keep; in another
+// Nobody guarantees the layout of the structures that a component shares with Open MPI; in another
 // version it would write where it must not. Threads: any.
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ompi/send.cc -- MPI's sends in all their modes.
 //
-// Small messages are injected: they are done when the call returns, and have no request. What is
-// larger, or synchronous, or cannot be injected now, becomes an operation. Elements that do not lie
-// in one piece are packed: on the stack if they are injected, else into memory of the request's.
+// Small messages are injected: they are done when the call returns, and have no request. A message
+// that is larger, synchronous, or cannot be injected now becomes an operation. Elements that are
+// not contiguous are packed: on the stack if they are injected, else into the request's own memory.
 #include "ompi/calls.h"
 #include "ompi/door.h"
 #include "ompi/matching.h"
@@ -11,7 +11,7 @@
 namespace livebtl::ompi {
 namespace {
 
-/// Injected messages are at most that long, whatever the engine would take: they may be packed on
+/// Injected messages are at most this long, whatever the engine would take: they may be packed on
 /// the stack.
 constexpr std::size_t kInjectedMax = kInjectBytesMin;
 
@@ -50,7 +50,7 @@ Accept inject_from(SendRequest& request, const std::byte* data, std::size_t byte
   return inject_from(request, packed, elements.bytes());
 }
 
-/// kBusy: it is to become an operation.
+/// kBusy: the message must become an operation.
 inline Accept inject(const Call& call, const Destination& to) noexcept {
   const std::size_t bytes = call.elements.bytes();
   if (bytes > kInjectedMax || call.mode == MCA_PML_BASE_SEND_SYNCHRONOUS) return Accept::kBusy;
@@ -60,7 +60,7 @@ inline Accept inject(const Call& call, const Destination& to) noexcept {
   return inject_packed(request, call.elements);
 }
 
-/// Never busy: the door's port waits in operations.
+/// Never kBusy: the door's port waits in operations.
 Accept send_from(const Call& call, const Destination& to, const std::byte* data,
                  Operation& operation) noexcept {
   const std::size_t bytes = call.elements.bytes();
@@ -70,8 +70,8 @@ Accept send_from(const Call& call, const Destination& to, const std::byte* data,
   return door->port.send(request, operation);
 }
 
-/// Of the buffer that the program has attached. What others left there may be free soon: a call that
-/// finds no room moves everything once.
+/// Memory in the program's attached buffer. Earlier messages there may end soon: each attempt that
+/// finds no room makes progress once.
 std::byte* attached_memory(std::size_t bytes) noexcept {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
@@ -113,7 +113,7 @@ int post(Request& request, const Destination& to) noexcept {
   return mpi_error_of(accept);
 }
 
-/// A request for what could not be injected.
+/// Makes and starts a request for what could not be injected.
 int post_new(Role role, const Call& call, const Destination& to, Request** posted) noexcept {
   Request* const request = door->requests.take(role, call, false);
   if (request == nullptr) return MPI_ERR_NO_MEM;
@@ -126,13 +126,13 @@ int post_new(Role role, const Call& call, const Destination& to, Request** poste
   return MPI_SUCCESS;
 }
 
-/// Out of the program's hands at once: its request, if there is one, is our own.
+/// The program is done with the message at once; the request is ours alone.
 int send_buffered(const Call& call, const Destination& to) noexcept {
   Request* own = nullptr;
   return post_new(Role::kBuffered, call, to, &own);
 }
 
-/// With one thread the operation need not be known to Open MPI.
+/// With a single thread, Open MPI need not know of the operation.
 int send_and_wait(const Call& call, const Destination& to) noexcept {
   if (opal_using_threads() || !call.elements.straight()) {
     Request* request = nullptr;

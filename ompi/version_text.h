@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ompi/version_text.h -- a version of Open MPI and the words for it. Pure: needs no Open MPI.
+// ompi/version_text.h -- a version of Open MPI, from and to text. Pure: needs no Open MPI.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Version {
   friend bool operator==(const Version&, const Version&) = default;
 };
 
-/// What "Open MPI v4.1.4, package: ..." says; 0.0.0 if it says none.
+/// The version in "Open MPI v4.1.4, package: ..."; 0.0.0 if there is none.
 Version version_in(std::string_view library_version) noexcept;
 std::string text_of(const Version& version);
 

@@ -25,8 +25,8 @@
 namespace livebtl::perf {
 namespace {
 
-/// Those that end a measurement, and the one that tells that a process has ended. Blocked from before there are
-/// processes, and waited for: none is missed between two looks.
+/// The signals that end a measurement, and the one that reports that a process has ended. Blocked
+/// before there are processes, and waited for: none is missed between two looks.
 sigset_t awaited_signals() { return signal_set({SIGINT, SIGTERM, SIGHUP, SIGCHLD}); }
 
 void let_signals_end_us() {
@@ -46,7 +46,7 @@ std::vector<int> two_processors() {
   return found;
 }
 
-/// A directory of our own, removed with what is in it.
+/// A directory of our own, removed with its contents.
 class MeetingPlace {
  public:
   MeetingPlace() {
@@ -66,7 +66,8 @@ class MeetingPlace {
   std::string path_;
 };
 
-/// With --json, what rank 0 writes to standard output: a document that is printed only if its outcome counts.
+/// With --json, what rank 0 writes to standard output: a document, printed only if its outcome
+/// counts.
 class KeptDocument {
  public:
   explicit KeptDocument(bool wanted) : wanted_(wanted) {
@@ -110,7 +111,8 @@ pid_t start_rank(Line line, int rank, const std::vector<int>& processors,
   ::_exit(static_cast<int>(printed ? code : ExitCode::kUsage));
 }
 
-/// Both, until they have ended. If one fails the other ends by what it is told, or by its time-out; a signal ends both.
+/// Waits until both have ended. If one fails, the other ends once it is told, or by its time-out; a
+/// signal ends both.
 std::optional<Ends> await(const std::array<pid_t, 2>& ranks) {
   Ends ends{};
   const sigset_t signals = awaited_signals();
@@ -131,7 +133,7 @@ std::optional<Ends> await(const std::array<pid_t, 2>& ranks) {
   return ends;
 }
 
-/// What rank 0 has printed about its own end stands; any other end is told here.
+/// What rank 0 has printed about its own end stands; any other end is reported here.
 ExitCode end_both(const Line& line, const Ends& ends, const std::string& document) {
   const std::size_t rank = rank_that_knows(ends);
   const RankEnd& end = ends[rank];
@@ -154,7 +156,7 @@ std::size_t rank_that_knows(const Ends& ends) {
   const ExitCode other = ends[1].code;
   if (ends[0].signal != 0) return 0;
   if (ends[0].code == ExitCode::kDone) return other == ExitCode::kDone ? 0 : 1;
-  // Where rank 1 alone receives it alone sees what was lost or changed; rank 0 then has lost its peer, or waits in vain.
+  // If only rank 1 receives, only it sees loss or damage; rank 0 loses its peer, or waits in vain.
   const bool lost_other = ends[0].code == ExitCode::kMembersMissing;
   return lost_other && other != ExitCode::kDone && other != ExitCode::kMembersMissing ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/both.h -- without --job: starts both processes on this machine, each on a processor of its own if there are two,
-// waits for them, and leaves nothing behind. One thread; forks.
+// perf/both.h -- without --job: starts both processes on this machine, each on its own processor if
+// there are two, waits for them, and leaves nothing behind. One thread; forks.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace livebtl::perf {
 
-/// The exit code of the rank that knows what happened. With --json standard output is one document, whoever fails.
+/// The exit code of the rank that knows what happened. With --json, standard output is one
+/// document, whoever fails.
 ExitCode run_both(Line line);
 
 /// How one of the two processes ended.
@@ -22,7 +23,7 @@ struct RankEnd {
 };
 using Ends = std::array<RankEnd, 2>;  // by rank
 
-/// Rank 0, which measures, unless the other one alone failed, or knows better why both did.
+/// Rank 0, which measures, unless rank 1 alone failed, or knows better why both did.
 std::size_t rank_that_knows(const Ends& ends);
 /// For people: "the process of rank 1 was ended by signal 9".
 std::string end_text(const RankEnd& end, std::size_t rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/buffer.h -- a buffer, and content that belongs to one message alone: another message's, or a part of one that
-// did not arrive, differs. A value.
+// perf/buffer.h -- a buffer with content that is unique to one message: another message's content,
+// or a part that did not arrive, differs. A value.
 #pragma once
 
 #include <cstring>

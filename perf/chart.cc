@@ -46,7 +46,7 @@ std::string pixels(double value) {
   return text.data();
 }
 
-/// One axis: values to pixels.
+/// An axis: maps values to pixels.
 class Axis {
  public:
   Axis(double least, double most, double from, double to)
@@ -73,7 +73,7 @@ std::string rule(double x1, double y1, double x2, double y2) {
          "\" y2=\"" + pixels(y2) + "\" stroke=\"#ddd\"/>\n";
 }
 
-/// 1, 2 and 5 of each power of ten; the powers alone if that were too many.
+/// 1, 2 and 5 times each power of ten; the powers alone if that is too many.
 std::vector<double> round_values(double least, double most) {
   std::vector<double> values;
   const bool few = most / least < 1000;

@@ -24,7 +24,7 @@ struct Chart {
   std::vector<Series> series;
 };
 
-/// Colours differ in lightness, too, and dashes from line to line, for those who do not see all of them.
+/// Colours also differ in lightness, and dashes vary, for readers who cannot tell them all apart.
 std::string svg_of(const Chart& chart);
 
 }  // namespace livebtl::perf

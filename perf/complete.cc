@@ -27,7 +27,7 @@ std::string of_tests(const std::string& typed) {
   return text;
 }
 
-/// Those that are compiled in; others, such as ofi:PROVIDER, go by names that no list has.
+/// The built-in transports; others, such as ofi:PROVIDER, have names that no list has.
 std::string of_value(const CLI::Option& option, const std::string& typed) {
   const std::string type = option.get_type_name();
   if (type == "DIRECTORY") return ":directories\n";

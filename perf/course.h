@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/course.h -- one measurement as the leading process has it: how long it goes on, and what was measured. One
-// thread; nothing here allocates while it is measured.
+// perf/course.h -- one measurement as the leading process sees it: how long it goes on, and what
+// was measured. One thread; nothing here allocates during a measurement.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class Course {
     TimeNs time = 0;             // at least
     std::uint32_t switches = 0;  // at least
   };
-  /// switching: while it switches; null: nothing does.
+  /// switching: switches meanwhile; null: no switches.
   Course(const Bounds& bounds, const Switcher* switching)
       : bounds_(bounds), until_(monotonic_now() + bounds.time), switching_(switching) {
     if (switching != nullptr) watch_.emplace(switching->board());

@@ -28,7 +28,7 @@ double Histogram::mean() const noexcept {
 
 double Histogram::percentile(double percent) const noexcept {
   if (count_ == 0) return 0;
-  // In this order 99.9 % of 1,000 are 999, and not a little more.
+  // In this order 99.9 % of 1,000 is 999, and not slightly more.
   const double wanted = std::ceil(percent * static_cast<double>(count_) / 100);
   const auto rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted));
   std::uint64_t passed = 0;

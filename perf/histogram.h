@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/histogram.h -- a distribution of times in memory of a fixed size: buckets whose width grows with the value, so
-// that each is at most 0.8 % wide. Pure; adding allocates nothing. One thread.
+// perf/histogram.h -- a distribution of times in memory of a fixed size: buckets whose width grows
+// with the value, so that each is at most 0.8 % wide. Pure; adding allocates nothing. One thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class Histogram {
  public:
   Histogram() : counts_(kBuckets) {}
 
-  /// time: below 0 it counts as 0.
+  /// time: counts as 0 if below 0.
   void add(TimeNs time) noexcept {
     const auto value = static_cast<std::uint64_t>(time < 0 ? 0 : time);
     ++counts_[bucket_of(value)];
@@ -25,18 +25,19 @@ class Histogram {
   }
 
   std::uint64_t count() const noexcept { return count_; }
-  // Those of none are 0.
+  // 0 if empty.
   double mean() const noexcept;
   double least() const noexcept { return count_ == 0 ? 0 : static_cast<double>(least_); }
   double most() const noexcept { return static_cast<double>(most_); }
-  /// By nearest rank: the middle of the bucket in which it lies, but never beyond least() and most(). percent: [0..100].
+  /// By nearest rank: the middle of its bucket, but never beyond least() and most().
+  /// percent: [0..100].
   double percentile(double percent) const noexcept;
 
   struct Bucket {
-    double from = 0, to = 0;  // to: not within it
+    double from = 0, to = 0;  // to: exclusive
     std::uint64_t count = 0;
   };
-  /// Those that are not empty, from the lowest on.
+  /// The buckets that are not empty, lowest first.
   std::vector<Bucket> buckets() const;
 
  private:

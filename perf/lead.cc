@@ -34,14 +34,14 @@ Leader::Leader(const Line& line, Pair& pair, Switcher* switcher)
 
 bool Leader::run() {
   if (!line_.json) print(table_head(line_, results_.clock_ns));
-  if (switcher_ != nullptr && !switch_once()) return false;  // to the first of them
+  if (switcher_ != nullptr && !switch_once()) return false;  // to the first transport
   for (const std::size_t bytes : line_.sizes) {
     if (!(switcher_ == nullptr ? measure_one(bytes, false) : measure_switched(bytes))) return false;
   }
   return true;
 }
 
-/// On the one, on the other, and in between.
+/// On each transport, and while switching.
 bool Leader::measure_switched(std::size_t bytes) {
   if (!measure_one(bytes, false) || !switch_once() || !measure_one(bytes, false)) return false;
   switcher_->wish(SwitchBoard::kAgain);
@@ -52,7 +52,7 @@ bool Leader::measure_switched(std::size_t bytes) {
 
 bool Leader::measure_one(std::size_t bytes, bool switching) {
   Course::Bounds bounds{line_.warm_up_for(bytes), line_.rounds_for(bytes)};
-  // So long as the switches take, or the longest of few rounds is compared with the longest of many.
+  // As long as the switches take: the longest of few rounds cannot be compared with that of many.
   if (switcher_ != nullptr) bounds.time = line_.switch_every * line_.switches;
   if (switching) bounds.switches = line_.switches;
   Course course(bounds, switching ? switcher_ : nullptr);

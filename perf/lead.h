@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/lead.h -- all sizes, one after the other: rank 0 measures, prints as it goes on, and keeps what is for the end;
-// rank 1 goes along, as often as it is measured. One thread.
+// perf/lead.h -- all sizes, one after the other: rank 0 measures, prints as it goes, and keeps what
+// is printed at the end; rank 1 takes part in each measurement. One thread.
 #pragma once
 
 #include "perf/course.h"

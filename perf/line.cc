@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/line.cc -- see line.h: what was given, put together and checked. CLI11's exceptions stay in here.
+// perf/line.cc -- see line.h: the arguments, put together and checked. CLI11's exceptions stay in
+// here.
 #include "perf/line.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace livebtl::perf {
 namespace {
 
-constexpr std::size_t kLargeBytes = 8192;  // OSU's bound, above which it measures fewer
+constexpr std::size_t kLargeBytes = 8192;  // OSU's bound: fewer rounds above it
 
 std::string unknown_option(const CLI::App& app) {
   const auto unknown = app.remaining();

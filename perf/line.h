@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/line.h -- btlperf's command line: what is measured, between which two processes, what is printed. One thread.
+// perf/line.h -- btlperf's command line: what is measured, between which two processes, what is
+// printed. One thread.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -45,7 +46,7 @@ struct Line {
   std::size_t window = 0;               // 0: window_for()
   std::vector<std::string> transports;  // empty: the library's choice
   TimeNs switch_every = 0;              // 0: no switches
-  std::uint32_t switches = 20;          // a size, at least
+  std::uint32_t switches = 20;          // per size, at least
   bool check = false;
   std::string job;  // empty: both processes are started here
   int rank = -1;
@@ -56,7 +57,7 @@ struct Line {
 
   TimeNs timeout() const noexcept { return static_cast<TimeNs>(timeout_s * 1e9); }
   bool starts_both() const noexcept { return job.empty(); }
-  // As the OSU benchmarks have them: fewer of large messages.
+  // As in the OSU benchmarks: fewer of large messages.
   std::uint64_t rounds_for(std::size_t bytes) const noexcept;
   std::uint64_t warm_up_for(std::size_t bytes) const noexcept;
   std::size_t window_for() const noexcept;
@@ -71,9 +72,9 @@ struct LineEnd {
 
 /// arguments: without the program's name; hostile.
 std::variant<Line, LineEnd> parse_line(std::vector<std::string> arguments);
-/// The parser, for manual and completion too. What is given lands in `line`, which must outlive it.
+/// The parser, also for manual and completion. Parsed values go to `line`, which must outlive it.
 std::unique_ptr<CLI::App> define_line(Line& line);
-/// Everything that both processes must have been given alike, as one line.
+/// Everything that must be the same for both processes, as one line.
 std::string agreement(const Line& line);
 
 }  // namespace livebtl::perf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/line_options.cc -- line.h: the options, what is said of each, and what each takes.
+// perf/line_options.cc -- line.h: the options, the help text of each, and what each takes.
 #include <algorithm>
 #include <cmath>
 #include <sstream>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/main.cc -- btlperf: measures what messages, puts, gets and atomics take between two processes over livebtl's C++
-// interface, without an MPI, also while the transport is switched. docs/adr/0068 says what it measures and how.
+// perf/main.cc -- btlperf: measures messages, puts, gets and atomics between two processes over
+// livebtl's C++ interface, without MPI, also while the transport is switched. docs/adr/0068 says
+// what it measures and how.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -31,7 +32,7 @@ ExitCode run(const Line& line) {
   return line.starts_both() ? run_both(line) : take_part(line, {});
 }
 
-/// A line that was not understood may have asked for a document all the same.
+/// A line that was not understood may still have asked for a document.
 ExitCode end_line(const LineEnd& end, const std::vector<std::string>& words) {
   const bool done = end.code == ExitCode::kDone;
   std::fputs(end.text.c_str(), done ? stdout : stderr);

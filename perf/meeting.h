@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/meeting.h -- two processes find each other by a file each in a directory: its address, the one that it has
-// read, and what it was told to measure. What stands in the other's file is hostile until checked. One thread.
+// perf/meeting.h -- how two processes find each other: each writes a file to a directory, with its
+// address, the one that it has read, and what it was told to measure. The other's file is hostile
+// until checked. One thread.
 #pragma once
 
 #include <string>
@@ -20,10 +21,10 @@ struct Meeting {
   std::string file_of(int of_rank) const;
 };
 
-/// The other's address. A file may be left over from an earlier run: the one that is met is who has read our address.
+/// The other's address, once the other has read ours: a file may be left over from an earlier run.
 /// Errors: kTimeout (nobody came), kInvalid (the other one was told something else), kSystem.
 Result<Address> meet(const Meeting& meeting, const Address& mine, TimeNs timeout);
-/// Our file; once both have met.
+/// Removes our file, once unneeded.
 void remove_file(const Meeting& meeting) noexcept;
 
 }  // namespace livebtl::perf

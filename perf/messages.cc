@@ -13,7 +13,7 @@ namespace {
 using Kind = Label::Kind;
 
 constexpr std::uint64_t kBack = std::uint64_t{1}
-                                << 62;   // of the content of what goes from rank 1 to rank 0
+                                << 62;   // in the content of messages from rank 1 to rank 0
 constexpr std::size_t kAnswerBytes = 4;  // as OSU's
 
 bool is_whole(Pair& pair, const Buffer& buffer, std::uint64_t message) {
@@ -115,7 +115,7 @@ class Stream {
   std::unique_ptr<Waitable[]> sending_, receiving_;
 };
 
-/// A window out, or both ways, and the answer to it.
+/// A window both ways, or one way and the answer to it.
 bool lead_window(Pair& pair, Stream& stream, const Task& task, std::uint64_t window, bool last) {
   const std::uint64_t first = window * task.window;
   bool ignored = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/onesided.cc -- measure.h: rank 0 acts on memory of rank 1, which waits in a receive and moves its engine, as a
-// rank does that waits in MPI.
+// perf/onesided.cc -- measure.h: rank 0 acts on memory of rank 1, which waits in a receive and
+// drives its engine, as a rank that waits in MPI does.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -14,9 +14,9 @@ namespace {
 using Kind = Label::Kind;
 
 constexpr std::uint64_t kInvitationNumber = 1, kFinishNumber = 2, kSeenNumber = 3;
-constexpr std::uint64_t kRegionContent = 12345;  // of what is got
+constexpr std::uint64_t kRegionContent = 12345;  // for gets to read
 
-/// Rank 0's operations, a window of them.
+/// A window of rank 0's operations.
 class Operations {
  public:
   Operations(Pair& pair, const Task& task, std::uint64_t key)
@@ -33,7 +33,7 @@ class Operations {
   }
   bool run() { return run(task_.test, here_); }
 
-  /// Of the window that has just ended. A put is read back.
+  /// Checks the window that has just ended. A put is read back.
   bool check(std::uint64_t window) {
     if (task_.test == Test::kAtomic) return check_fetched(window);
     if (!task_.check) return true;
@@ -76,7 +76,8 @@ class Operations {
     return true;
   }
 
-  /// Each addition was made once: together they fetched every number from the last window's on, in whatever order.
+  /// Each addition was made once if together they fetched every number that follows the last
+  /// window's, in any order.
   bool check_fetched(std::uint64_t window) {
     std::sort(fetched_.begin(), fetched_.end());
     for (std::size_t i = 0; i < task_.window; ++i) {
@@ -123,13 +124,14 @@ bool lead(Pair& pair, const Task& task, Course& course) {
          pair.receive(Kind::kControl, kSeenNumber, {&seen, sizeof seen}, ignored);
 }
 
-/// The receive of the leading process's last word, and what it says: the sum of all fetch-and-adds.
+/// The receive of the leading process's last message, and its content: the sum of all
+/// fetch-and-adds.
 struct Finish {
   Waitable receive;
   std::uint64_t total = 0;
 };
 
-/// Rank 1: lends its memory until it is told that this was all.
+/// Rank 1: lends its memory until it is told that nothing follows.
 bool lend(Pair& pair, Finish& finish, std::uint64_t key) {
   bool last = false;
   return pair.send({Kind::kControl, kInvitationNumber}, {&key, sizeof key}) &&

@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kKindBit = 52, kLastBit = 48;
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kLastBit) - 1;
-/// Looks in vain between two looks at the clock.
+/// Fruitless looks between two readings of the clock.
 constexpr std::uint32_t kLooksBetween = 4096;
 
 }  // namespace
@@ -55,7 +55,7 @@ bool Pair::fail_silent() {
                        "transports do");
 }
 
-/// Moves the engine once. since: when the caller first looked in vain for long; 0: not yet.
+/// Drives the engine once. since: when the clock was first read after idle looks; 0: not yet.
 bool Pair::look(TimeNs& since) {
   if (engine_->progress() != 0) {
     spins_.found();
@@ -145,7 +145,7 @@ void Pair::close_if_failed() noexcept {
   request.to = other_;
   request.tag = tag_of({Label::Kind::kControl, kGaveUp});
   (void)port_->inject(
-      request);  // where that cannot be told any more, the other one's time-out ends it
+      request);  // if that cannot be told any more, the other one ends by its time-out
   port_.reset();
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/pair.h -- one of the two processes: sends to the other, receives, waits, and remembers the first thing that
-// went wrong. From then on every call returns at once, with false: a loop ends by what its step returns.
+// perf/pair.h -- one of the two processes: sends to the other, receives, waits, and remembers the
+// first failure. From then on every call returns false at once, so a loop ends by what its step
+// returns.
 //
-// Threads:   one, beside the engine's agent, which may complete operations.
-// Ownership: the engine, the port and the peer are shared with the library as livebtl/engine.h says.
+// Threads:   one, besides the engine's agent, which may complete operations.
+// Ownership: engine, port and peer are shared with the library as livebtl/engine.h says.
 #pragma once
 
 #include <livebtl/engine.h>
@@ -31,8 +32,8 @@ struct Waitable : Operation {
   }
 };
 
-/// The number of a message, and what it is, in its tag: so that every message that is lost, repeated or overtaken is
-/// noticed, whatever its content.
+/// The number and kind of a message, in its tag, so that every message that is lost, repeated or
+/// overtaken is noticed, whatever its content.
 struct Label {
   enum class Kind : std::uint8_t { kData = 1, kAnswer = 2, kControl = 3 };
   Kind kind = Kind::kData;
@@ -41,7 +42,7 @@ struct Label {
 };
 Tag tag_of(const Label& label) noexcept;
 Label label_of(Tag tag) noexcept;
-/// Of a tag, what a receive of that kind leaves open.
+/// The bits of a tag that a receive of one kind ignores.
 inline constexpr Tag kAnyNumber = (Tag{1} << 49) - 1;
 
 /// The number of a control message that says that the sender has given up.
@@ -59,33 +60,33 @@ class Pair {
   Port& port() noexcept { return *port_; }
   const Destination& other() const noexcept { return other_; }
   std::size_t inject_bytes_max() const noexcept { return inject_bytes_max_; }
-  /// What messages to the other one go over now; "": none was sent yet.
+  /// The transport of messages to the other one; "": none was sent yet.
   const std::string& transport() const noexcept { return transport_; }
 
   const std::optional<Error>& failure() const noexcept { return failure_; }
-  /// Returns false, for `return pair.fail_with(...)`. The first one counts.
+  /// Returns false, for `return pair.fail_with(...)`. The first failure counts.
   bool fail_with(Errc code, const std::string& text);
 
-  /// Begins an operation by `start`, again while the engine is busy.
+  /// Begins an operation by `start_it`; retries while the engine is busy.
   template <class Start>
   bool begin(Waitable& operation, Start start_it);
   bool begin_send(Waitable& operation, const Label& label, const Slice& slice);
   bool begin_receive(Waitable& operation, Label::Kind kind, const MutableSlice& room);
-  /// Until it is over, and well.
+  /// Waits. true: it ended well.
   bool wait(Waitable& operation);
-  /// The same, of a process that does nothing until the other says so: without a time-out.
+  /// The same without a time-out, for a process that does nothing until the other says so.
   bool wait_for_orders(Waitable& operation);
-  /// Until somebody else makes it true; for at most the time-out.
+  /// Waits until somebody else makes it true; for at most the time-out.
   template <class Condition>
   bool wait_until(Condition condition, const char* what);
 
-  /// As MPI_Send: the buffer is free again.
+  /// As MPI_Send: the buffer is free after it.
   bool send(const Label& label, const Slice& slice);
-  /// As MPI_Recv, and the message must be this one, of as many bytes as there is room; `last` is told.
+  /// As MPI_Recv, and the message must be this one, and fill the room; sets `last`.
   bool receive(Label::Kind kind, std::uint64_t number, const MutableSlice& room, bool& last);
-  /// Of a receive that is over: it is message `number` of all of `bytes`.
+  /// receive: has ended. true: it is message `number`, of exactly `bytes`.
   bool is_message(const Waitable& receive, std::uint64_t number, std::size_t bytes, bool& last);
-  /// After a failure: tells the other one, and ends what is still open, so that buffers may go.
+  /// After a failure: tells the other one, and ends what is still open, so that buffers can go.
   void close_if_failed() noexcept;
 
  private:
@@ -106,7 +107,8 @@ class Pair {
   Waitable sending_, receiving_;  // of the blocking calls
 };
 
-/// Stands behind the buffers and operations of a measurement: they go only when the engine has none of them.
+/// Declared after the buffers and operations of a measurement: they go only when the engine has
+/// none of them.
 class Closing {
  public:
   explicit Closing(Pair& pair) noexcept : pair_(pair) {}

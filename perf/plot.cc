@@ -11,7 +11,7 @@
 namespace livebtl::perf {
 namespace {
 
-/// Where a percentile stands: each nine more takes as much room as the one before.
+/// Where a percentile is: each further nine takes as much room as the one before.
 double place_of(double percent) { return 100 / (100 - percent); }
 
 constexpr double kLastPercent = 99.99;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/plot.h -- what was measured as a picture (SVG). Pure.
+// perf/plot.h -- the results as a picture (SVG). Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace livebtl::perf {
 
-/// Of one size: its times by percentile, a curve a transport and one through switches. Of several: p50 and p99, of a
-/// stream MB/s, against the size.
+/// Of one size: its times by percentile, a curve per transport and one through switches. Of
+/// several: p50 and p99, of a stream MB/s, against the size.
 std::string plot_of(const Results& results);
 
 }  // namespace livebtl::perf

@@ -41,7 +41,7 @@ std::string switches_text(const Line& line, const Figure& figure) {
          " us; nothing lost, repeated or reordered\n";
 }
 
-/// How the bars divide the times: `per_octave` between a time and its double.
+/// Divides the times into bars: `per_octave` between a time and its double.
 std::map<int, std::uint64_t> bars_of(const Figure& figure, double part, int per_octave) {
   std::map<int, std::uint64_t> bars;
   for (const auto& bucket : figure.times.buckets()) {
@@ -62,7 +62,7 @@ std::string bar_line(double from_us, std::uint64_t count, std::uint64_t most, st
   std::array<char, 64> numbers{};
   std::snprintf(numbers.data(), numbers.size(), "%10llu  %5.1f %%",
                 static_cast<unsigned long long>(count), share * 100);
-  // One that was seen at all has a mark.
+  // Any count above 0 has a mark.
   const std::size_t marks =
       count == 0 ? 0 : std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(length)));
   return right(short_number(from_us), kNumberWidth) + " us " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/report.h -- what people read (a table, bars) and what programs read (one JSON document). Pure.
+// perf/report.h -- what people read (table, bars) and what programs read (one JSON document). Pure.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace livebtl::perf {
 
 /// What is measured and how, and the titles of the columns.
 std::string table_head(const Line& line, double clock_ns);
-/// A line of the table, for a figure; through switches a second one, about the switches.
+/// A line of the table, for a figure; if through switches, a second one about these.
 std::string table_row(const Line& line, const Figure& figure);
 /// The distribution as bars, a line for each range of times.
 std::string histogram_text(const Line& line, const Figure& figure);
 
-/// One line. All is well.
+/// One line: success.
 std::string json_text(const Results& results);
 /// One line: what would be measured.
 std::string json_plan(const Line& line, const std::string& text);
-/// One line: it went wrong.
+/// One line: failure.
 std::string json_failure(ExitCode code, const std::string& text);
 
 }  // namespace livebtl::perf

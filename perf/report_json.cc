@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/report_json.cc -- report.h: for programs. Times are in us, as the table has them.
+// perf/report_json.cc -- report.h: for programs. Times are in us, as in the table.
 #include "base/json.h"
 #include "perf/report.h"
 
@@ -35,7 +35,7 @@ Json figure_json(const Line& line, const Figure& figure) {
   if (line.histogram) json["histogram"] = all_buckets(line.test, figure.times);
   if (figure.switching) {
     json["switches"] = figure.switches;
-    // Of the whole round trip or window: so long the program waited.
+    // Of the whole round trip or window: the program waited that long.
     json["longest_in_a_switch_us"] = distribution(Test::kBandwidth, figure.longest_times);
   }
   return json;

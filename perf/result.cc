@@ -5,7 +5,7 @@
 namespace livebtl::perf {
 namespace {
 
-/// Of one time: a window's, or a round trip's two.
+/// In one time: a window's, or a round trip's two.
 double messages_in(Test test, const Figure& figure) noexcept {
   const auto window = static_cast<double>(figure.window);
   return test == Test::kLatency || test == Test::kBidirectional ? 2 * window : window;

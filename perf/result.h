@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/result.h -- what was measured: values for the table, the JSON document and the picture. Pure.
+// perf/result.h -- the results: values for the table, the JSON document and the picture. Pure.
 #pragma once
 
 #include <string>
@@ -24,13 +24,13 @@ struct Figure {
 
 struct Results {
   Line line;
-  double clock_ns = 0;  // one reading of the clock, of which each time contains one
+  double clock_ns = 0;  // of a reading of the clock; each time contains one
   std::vector<Figure> figures;
 };
 
-/// What a time is divided by to be shown: two ways of latency are one message's.
+/// What a time is divided by to be shown: latency is half a round trip.
 double shown_part(Test test) noexcept;
-/// Us, as it is shown.
+/// In us, as shown.
 double shown_us(Test test, double time_ns) noexcept;
 double messages_per_second(Test test, const Figure& figure) noexcept;
 /// MB/s (10^6), both ways together.

@@ -101,7 +101,7 @@ class SwitchProcess {
     if (!outcome || outcome->code != ExitCode::kDone)
       return fail_with("switch " + on_ + " " + off_ + ": " +
                        (outcome ? outcome->text : std::string("stopped")));
-    // The first one may find the pair on this transport already.
+    // The first switch may find the pair on this transport already.
     if (outcome->pairs_left > 0)
       return fail_with("switch " + on_ + " " + off_ + ": a pair cannot use " + off_ +
                        "; `btlctl doctor` says what may be wrong");
@@ -140,7 +140,7 @@ Result<std::unique_ptr<Switcher>> Switcher::start(const std::string& job,
 }
 
 Switcher::~Switcher() {
-  // In the middle of a switch something went wrong: the job ends, and nobody has to finish it.
+  // Something went wrong during a switch: the job ends, and nobody has to finish the switch.
   if (!rests()) ::kill(process_, SIGKILL);
   board_->wish.store(SwitchBoard::kEnd);
   ::waitpid(process_, nullptr, 0);

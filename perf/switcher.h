@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/switcher.h -- a process of its own that switches the job between two transports, as btlctl does, and what the
-// measuring process sees of it: a page of memory that both share.
+// perf/switcher.h -- a separate process that switches the job between two transports, as btlctl
+// does, and what the measuring process sees of it: a page of memory that both share.
 //
-// Threads:   one on either side. The process is forked before the engine starts, since an engine has threads; it ends
-//            with its parent.
+// Threads:   one on either side. The process is forked before the engine starts, since an engine
+//            has threads; it ends with its parent.
 // Ownership: the Switcher owns page and process.
 #pragma once
 
@@ -26,7 +26,7 @@ struct SwitchBoard {
   std::atomic<std::uint32_t> heard{kRest};  // kRest again: no switch is under way
   std::atomic<std::uint32_t> begun{0}, done{0};
   std::atomic<bool> failed{false};
-  char problem[512] = {};  // once it has failed; ends with 0
+  char problem[512] = {};  // once failed; ends with 0
 };
 
 class Switcher {
@@ -40,7 +40,7 @@ class Switcher {
   Switcher& operator=(const Switcher&) = delete;
 
   void wish(SwitchBoard::Wish wish) noexcept { board_->wish.store(wish); }
-  /// Nothing is under way, and nothing more is wished; or it has failed.
+  /// No switch is under way or wished for; or one has failed.
   bool rests() const noexcept {
     return failed() || (board_->wish.load() == SwitchBoard::kRest &&
                         board_->heard.load() == SwitchBoard::kRest);
@@ -56,7 +56,7 @@ class Switcher {
   const pid_t process_;
 };
 
-/// Of each switch, the longest of the times that overlapped it.
+/// For each switch, the longest of the times that overlapped it.
 class SwitchWatch {
  public:
   explicit SwitchWatch(const SwitchBoard& board) noexcept

@@ -58,9 +58,9 @@ void set_environment(const Line& line, const Place& place) {
   ::setenv("LIVEBTL_SIZE", "2", 1);
   if (!line.transports.empty())
     ::setenv("LIVEBTL_TRANSPORTS", ("self," + joined(line.transports, ",")).c_str(), 1);
-  // Once something has failed nobody waits for what cannot arrive.
+  // After a failure nobody waits for what cannot arrive.
   ::setenv("LIVEBTL_LINGER_MS", kLingerMs, 0);
-  // The library cannot know of a job that is named by hand that it stays on this machine.
+  // The library cannot know that a job that is named by hand stays on this machine.
   if (place.one_machine) ::setenv("LIVEBTL_TCP_IF", "lo", 0);
 }
 
@@ -69,11 +69,11 @@ void bind_to(const std::optional<int>& processor) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(*processor), &set);
-  // Where that is not allowed the figures are worse, and right.
+  // If that is not allowed, the figures are worse, but right.
   (void)::sched_setaffinity(0, sizeof set, &set);
 }
 
-/// A word to each other: both are there, or have ended.
+/// Exchanges a word: both are there, or have finished.
 bool exchange(Pair& pair, std::uint64_t number) {
   char out = 1, in = 0;
   bool last = false;
@@ -121,7 +121,7 @@ ExitCode meet_and_measure(const Line& line, Switcher* switcher) {
   const auto address = meet(meeting, (*port)->address(), line.timeout());
   const auto other = address ? (*engine)->peer(*address) : tl::unexpected(address.error());
   if (!other) {
-    // Where the two were told different things the other one has yet to read that.
+    // If the two were told different things, the other one has yet to read that.
     if (other.error().code != Errc::kInvalid) remove_file(meeting);
     return end_by(line, other.error());
   }
@@ -146,9 +146,9 @@ ExitCode try_plot(const Line& line) {
   }, facts{};
   const bool is_there = ::lstat(line.plot.c_str(), &entry) == 0;
   if (is_there) {
-    // What a link leads to that is not there would have to be removed again, and not the link.
+    // A dangling link: its target would have to be removed again, and not the link.
     if (::stat(line.plot.c_str(), &facts) != 0) return ExitCode::kDone;
-    // A reader of a pipe would take this for its end.
+    // A reader of a pipe would take this for the end.
     if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return ExitCode::kDone;
   }
   const Fd file(::open(line.plot.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
@@ -165,7 +165,7 @@ ExitCode take_part(const Line& line, const Place& place) {
     if (!started) return end_by(line, started.error());
     switcher = std::move(*started);
   }
-  bind_to(place.processor);  // after the fork: who switches must not wait for who measures
+  bind_to(place.processor);  // after the fork: switching must not wait for measuring
   return meet_and_measure(line, switcher.get());
 }
 

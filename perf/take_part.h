@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// perf/take_part.h -- one of the two processes from its start to its end: settings, engine, meeting, measurements,
-// report. One thread, beside the engine's.
+// perf/take_part.h -- one of the two processes from its start to its end: settings, engine,
+// meeting, measurements, report. One thread, besides the engine's.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ struct Place {
 /// line: with job, rank and a directory to meet in. Prints; returns the program's exit code.
 ExitCode take_part(const Line& line, const Place& place);
 
-/// kDone: the picture can be written, as far as that can be told before; it is not there yet. Else as end_with().
+/// kDone: the picture can be written, as far as can be told before; it is not there yet. Else as
+/// end_with().
 ExitCode try_plot(const Line& line);
 
 /// Errors go to standard error, and with --json a document about them to standard output.

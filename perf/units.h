@@ -24,7 +24,7 @@ Result<TimeNs> parse_time(std::string_view text);
 /// "8 B", "64 KiB", "1 MiB".
 std::string size_text(std::size_t bytes);
 std::string joined(const std::vector<std::string>& texts, const char* between);
-/// Three digits that count, whatever the magnitude: "0.214", "12.3", "4820".
+/// Three digits or so, whatever the magnitude: "0.214", "12.3", "4820".
 std::string short_number(double value);
 
 }  // namespace livebtl::perf

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/atomic.cc -- fi_atomic, fi_fetch_atomic, fi_compare_atomic and their kin: executed by
-// the target machine's CPUs. Which are offered: atomic_kinds.h.
+// the target machine's CPUs. atomic_kinds.h says which are offered.
 #include <cstring>
 
 #include "provider/atomic_kinds.h"
@@ -15,7 +15,7 @@ using Family = AtomicFamily;
 constexpr std::uint64_t kWritten = FI_ATOMIC | FI_WRITE;
 constexpr std::uint64_t kFetched = FI_ATOMIC | FI_READ;
 
-/// Pieces of operands, one behind the other; the engine reads them during the call.
+/// The pieces of an operand, joined; the engine reads them during the call.
 struct Gathered {
   std::size_t count = 0;
   const void* data = nullptr;
@@ -33,7 +33,7 @@ bool gather(std::span<const fi_ioc> pieces, std::size_t scalar_bytes, Gathered& 
   for (const fi_ioc& piece : pieces) {
     if (piece.count > (kAtomicBytesMax - bytes) / scalar_bytes) return false;
     const std::size_t piece_bytes = piece.count * scalar_bytes;
-    // An operation that only reads has counts and no addresses.
+    // An operation that only reads has counts but no addresses.
     if (piece.addr) std::memcpy(into.copy + bytes, piece.addr, piece_bytes);
     bytes += piece_bytes;
   }

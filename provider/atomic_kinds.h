@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/atomic_kinds.h -- which atomics are offered, in libfabric's terms and in the engine's.
-// Not offered: complex and long double, bit operations on floats. Any thread.
+// Not offered: complex and long double, bit operations on floats. Threads: any.
 #pragma once
 
 #include <rdma/fi_atomic.h>

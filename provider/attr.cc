@@ -23,7 +23,7 @@ constexpr std::uint64_t kReceiveOpFlags = FI_COMPLETION | FI_MULTI_RECV;
 constexpr std::uint64_t kNaturalOrder = FI_ORDER_SAS | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW |
                                         FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
 
-/// Primary capabilities bring their directions, unless the program named some of these.
+/// Primary capabilities imply their directions, unless the program named some of these.
 std::uint64_t with_directions(std::uint64_t caps) noexcept {
   constexpr std::uint64_t kOfMessages = FI_SEND | FI_RECV;
   constexpr std::uint64_t kOneSided = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
@@ -39,8 +39,8 @@ std::uint64_t orders_for(const fi_info* hints) noexcept {
   return order;
 }
 
-/// Up to which size these keep one-sided operations in order: any, if one goes after the other; else the ordered lane keeps
-/// atomics in order, whose size is bounded.
+/// Up to which size one-sided operations stay in order: any, if they go one at a time; else the
+/// ordered lane keeps only atomics in order, whose size is bounded.
 std::size_t ordered_bytes(std::uint64_t order) noexcept {
   return order & kOneSidedOrders ? kMessageBytesMax : kAtomicBytesMax;
 }
@@ -83,7 +83,7 @@ bool satisfies_endpoint(const fi_ep_attr* asked) noexcept {
 }
 
 bool satisfies_mr_mode(int asked, std::uint32_t api_version) noexcept {
-  if (api_version >= FI_VERSION(1, 5)) return true;  // what is not needed is not returned
+  if (api_version >= FI_VERSION(1, 5)) return true;  // we return only bits that we need
   return asked == kModeUnspecified || asked == kModeBasic || asked == kModeScalable;
 }
 
@@ -133,15 +133,15 @@ void fill_transfer(fi_info& info, const fi_info* hints) noexcept {
   ep.rx_ctx_cnt = 1;
 }
 
-/// The mode bits are demands on the program, and we have none: offsets and its own keys will do.
+/// The mode bits are demands on the program, and we make none: offsets and its own keys will do.
 int mr_mode_for(const fi_domain_attr* asked, std::uint32_t api_version) noexcept {
   const int mode = asked ? asked->mr_mode : kModeUnspecified;
   if (mode == kModeBasic || mode == kModeScalable) return mode;
   return api_version < FI_VERSION(1, 5) ? kModeScalable : 0;
 }
 
-/// What the info says. Whatever was asked for, the agent moves an engine that nobody calls;
-/// one-sided operations rely on it, since their target computes.
+/// For the info only. Whatever was asked for, the agent moves an engine that nobody calls;
+/// one-sided operations rely on that, since their target is computing.
 fi_progress data_progress_for(const fi_domain_attr* asked, std::uint64_t caps) noexcept {
   if (asked && asked->data_progress != FI_PROGRESS_UNSPEC) return asked->data_progress;
   return caps & (FI_RMA | FI_ATOMIC) ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;

@@ -36,7 +36,7 @@ void report_failed(AddressVector& av, void* context, std::size_t index, int erro
   av.bound()->write_error(entry);
 }
 
-/// In a vector that was opened with FI_EVENT the count comes as an event.
+/// If the vector was opened with FI_EVENT, the count is reported as an event.
 int insert_addresses(fid_av* object, const void* addresses, size_t count, fi_addr_t* results,
                      uint64_t flags, void* context) {
   return guarded([&] {

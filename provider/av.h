@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/av.h -- fi_av: maps fi_addr_t, which is an index for both kinds of vector, to a peer's
-// port. Looking up is lock-free and may run beside an insertion.
+// port. Lookups are lock-free and may run concurrently with an insertion.
 #pragma once
 
 #include <rdma/fi_domain.h>
@@ -37,13 +37,13 @@ class AddressVector final : public Object<AddressVector, fid_av> {
   /// The address under which a port was inserted, or FI_ADDR_NOTAVAIL.
   fi_addr_t find_reverse(const Destination& destination) noexcept;
 
-  /// 0 or a negative error; `address` is then set.
+  /// Returns 0 and sets `address`, or returns a negative error.
   int insert(const Address& raw, fi_addr_t& address);
   int remove(fi_addr_t address) noexcept;
 
   void bind(EventQueue& events) noexcept;
   EventQueue* bound() noexcept { return events_; }
-  /// Insertion is asynchronous: its end is told by the event queue.
+  /// Insertion is asynchronous: the event queue reports its end.
   bool tells() const noexcept { return tells_; }
   Domain& domain() noexcept { return domain_; }
 
@@ -54,11 +54,11 @@ class AddressVector final : public Object<AddressVector, fid_av> {
   Domain& domain_;
   const bool tells_;
   std::array<std::atomic<Destination*>, kChunks> chunks_{};
-  std::mutex lock_;  // everything below
+  std::mutex lock_;  // guards what follows, except events_
   std::vector<std::unique_ptr<Destination[]>> owned_;
-  std::vector<fi_addr_t> free_;  // a heap, the lowest first: what is inserted next has that address
+  std::vector<fi_addr_t> free_;  // a heap, the lowest first: the next to be used
   fi_addr_t next_ = 0;
-  // An address that was inserted twice stands there twice.
+  // A port that was inserted twice has two entries.
   std::multimap<std::pair<Peer*, PortNumber>, fi_addr_t> reverse_;
   EventQueue* events_ = nullptr;
 };

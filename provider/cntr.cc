@@ -23,7 +23,7 @@ fi_ops_cntr counter_ops = {
     .seterr = Method<&Counter::set_errors>::call,
 };
 
-/// Before the number is loaded. One that polls pays for a look alone.
+/// Call before loading the number. A reader that polls pays only for a load.
 void note_read(std::atomic<bool>& changed) noexcept {
   if (changed.load(std::memory_order_relaxed)) changed.exchange(false, std::memory_order_acq_rel);
 }
@@ -90,7 +90,7 @@ int Counter::wait(std::uint64_t threshold, int timeout_ms) noexcept {
   return value_.load(std::memory_order_acquire) >= threshold ? 0 : -FI_EAVAIL;
 }
 
-// What ends badly is news as well: who sleeps until something has ended would else sleep for ever.
+// Failures count too: a thread that sleeps until something ends would otherwise sleep for ever.
 bool Counter::ready() noexcept {
   domain_.engine().progress();
   return value_changed_.load(std::memory_order_acquire) ||

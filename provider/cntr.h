@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/cntr.h -- fi_cntr: how many operations have ended, well or badly. Both sides count; the
+// provider/cntr.h -- fi_cntr: how many operations have succeeded and failed. Both sides count; the
 // application reads, sets and waits.
 #pragma once
 
@@ -18,7 +18,7 @@ class Counter final : public Object<Counter, fid_cntr>, public Waitable {
   Counter(Domain& domain, void* context) noexcept;
   ~Counter() { domain_.drop(); }
 
-  /// One more has ended; error: 0, or libfabric's positive number. Either side.
+  /// Counts one more ended operation; error: 0, or libfabric's positive number. Either side.
   void count(int error) noexcept {
     (error ? errors_ : value_).fetch_add(1, std::memory_order_release);
     wait_fd_.notify();
@@ -44,7 +44,8 @@ class Counter final : public Object<Counter, fid_cntr>, public Waitable {
   std::atomic<std::uint64_t> errors_{0};
   std::atomic<std::uint64_t> value_read_{0};  // what the application read last
   std::atomic<std::uint64_t> errors_read_{0};
-  // The application has changed it since it read it: an operation that ends may bring it back to what was read.
+  // The application has changed the number since it read it: operations that end may bring it back
+  // to the value that was read.
   std::atomic<bool> value_changed_{false};
   std::atomic<bool> errors_changed_{false};
   IdleSpins spins_;

@@ -34,7 +34,7 @@ struct Completed {
   int error = 0;  // positive, libfabric's
 
   Completed() noexcept = default;
-  /// It tells of no message, or of none yet.
+  /// Describes no message, or none yet.
   void no_message() noexcept {
     bytes = bytes_lost = 0;
     buffer = nullptr;
@@ -48,7 +48,7 @@ struct Completed {
 };
 
 /// One producer at a time, one consumer at a time, no bound, no atomic read-modify-write. The node
-/// taken last stays linked as the queue's end until the next is taken.
+/// taken last stays linked, as the queue's head, until the next is taken.
 class CompletedQueue {
  public:
   void push(Completed& node) noexcept {  // producer
@@ -61,21 +61,21 @@ class CompletedQueue {
   Completed* front() const noexcept {  // consumer
     return head_->next.load(std::memory_order_acquire);
   }
-  /// Takes front(), which must be there. Returns a node that is no longer linked, for its owner to
-  /// use again, or null: never the one just taken, which keeps its content until the next pop().
+  /// Takes front(), which must not be null. Returns a node that is no longer linked, for its owner
+  /// to reuse, or null; never the one just taken, which keeps its content until the next pop().
   Completed* pop() noexcept {  // consumer
     Completed* const spent = head_;
     head_ = head_->next.load(std::memory_order_relaxed);
     return spent == &stub_ ? nullptr : spent;
   }
-  /// Calls `visit` for each that waits.
+  /// Calls `visit` for each waiting node.
   template <class Visit>
   void for_each(Visit visit) noexcept {  // consumer
     for (Completed* node = front(); node; node = node->next.load(std::memory_order_acquire)) {
       visit(*node);
     }
   }
-  /// The node that is linked but taken, or null. Only when both sides have stopped.
+  /// The node that is taken but still linked, or null. Only once both sides have stopped.
   Completed* last_taken() noexcept { return head_ == &stub_ ? nullptr : head_; }
 
  private:

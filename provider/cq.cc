@@ -36,7 +36,7 @@ inline void CompletionQueue::release(Completed& node) noexcept {
   }
 }
 
-// For each message that is read: no call.
+// Inlined: runs for each message that is read.
 [[gnu::always_inline]] inline void CompletionQueue::pop() noexcept {
   if (!local_first_) return pop_arrival();
   Completed* const taken = local_first_;
@@ -69,7 +69,7 @@ CompletionQueue::~CompletionQueue() {
   {
     const std::lock_guard hold(domain_.gate());
     while (front()) pop();
-    // Endpoints are gone: nobody pushes, so the node still linked may go too.
+    // The endpoints are gone and nobody pushes, so the node still linked may go as well.
     Completed* const last = arrivals_.last_taken();
     if (last && last->pool) release(*last);
   }
@@ -93,7 +93,7 @@ Completed& CompletionQueue::make_event() noexcept {
   }
   if (events_spare_.empty()) {
     // Both vectors have room for all nodes, so that taking one back never allocates. Without memory
-    // for an event a message would vanish: noexcept stops the program instead.
+    // for an event, a message would vanish: noexcept ends the program instead.
     events_.push_back(std::make_unique<Completed>());
     events_spare_.reserve(events_.capacity());
     events_spare_.push_back(events_.back().get());
@@ -154,7 +154,7 @@ ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sourc
     }
   }
   if (moved != 0) {
-    spins_.found();  // parts of a long message, perhaps: what is waited for is coming
+    spins_.found();  // perhaps parts of a long message: what is waited for is coming
   } else {
     spins_.found_nothing(domain_.engine());
   }
@@ -163,7 +163,7 @@ ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sourc
 
 ssize_t CompletionQueue::read_error(fi_cq_err_entry* entry, std::uint64_t) noexcept {
   const std::lock_guard hold(domain_.gate());
-  // Whatever this side has finished since the error was announced: it is there.
+  // The announced error is still there, whatever this side has finished since.
   const bool local = local_first_ && local_first_->error;
   const Completed* const node = local ? local_first_ : arrivals_.front();
   if (!node || !node->error) return -FI_EAGAIN;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/cq.h -- fi_cq: finished operations, linked as they are; it cannot overrun, and its size
-// is a hint that is ignored.
+// provider/cq.h -- fi_cq: the finished operations themselves, linked; it cannot overrun, and its
+// size is a hint that is ignored.
 //
-// Two lists: what the engine's side has finished, and what a call of the application has finished
-// by itself (a peek, an inject that wants a completion). Reading is the application's side, under
-// the gate.
+// It has two lists: what the engine's side has finished, and what a call of the application has
+// finished by itself (a peek, an inject that wants a completion). The application's side reads,
+// under the gate.
 #pragma once
 
 #include <rdma/fi_domain.h>
@@ -29,13 +29,13 @@ class CompletionQueue final : public Object<CompletionQueue, fid_cq>, public Wai
     arrivals_.push(node);
     wait_fd_.notify();
   }
-  /// A node for an event that no posted operation stands for: one more message in a multi-receive
-  /// buffer, a peer's write with data.
+  /// A node for an event without a posted operation: one more message in a multi-receive buffer, or
+  /// a peer's write with data.
   Completed& make_event() noexcept;
 
-  // Application's side, the gate held.
+  // Application's side, with the gate held.
   void push_local(Completed& node) noexcept;
-  /// The endpoint is about to go: entries that wait no longer refer to it.
+  /// The endpoint is about to be destroyed: waiting entries no longer refer to it.
   void forget(const Endpoint& endpoint) noexcept;
 
   // Application's calls.

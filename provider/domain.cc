@@ -72,7 +72,7 @@ bool Domain::note_region(std::uint64_t key) {
   return regions_.emplace(key, nullptr).second;
 }
 
-// In a forked child the agent's thread, which is not there, may have had the lock.
+// In a forked child the lock may be held by the agent's thread, which does not exist there.
 void Domain::forget_region(std::uint64_t key) {
   if (made_by_ != ::getpid()) return;
   count_region(key, nullptr);

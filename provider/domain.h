@@ -22,7 +22,7 @@ namespace livebtl::fi {
 class Counter;
 class Fabric;
 
-/// What of fi_info's domain attributes the domain acts upon.
+/// The domain attributes of fi_info that the domain acts upon.
 struct DomainChoices {
   bool several_threads = true;      // anything but FI_THREAD_DOMAIN
   bool virtual_addressing = false;  // peers address regions by our pointers
@@ -40,15 +40,15 @@ class Domain final : public Object<Domain, fid_domain> {
   OpPool& transmits() noexcept { return transmits_; }
   OpPool& receives() noexcept { return receives_; }
   const DomainChoices& choices() const noexcept { return choices_; }
-  /// Regions are seen through every port of this space.
+  /// Regions are visible through every port of this space.
   std::uint32_t space() const noexcept { return space_; }
 
-  /// The domain's own port: regions belong to the domain, endpoints come and go.
+  /// The domain's own port: regions belong to the domain, while endpoints come and go.
   Result<Port*> region_port();
   /// false: the key is taken.
   bool note_region(std::uint64_t key);
   void forget_region(std::uint64_t key);
-  /// Counts the peers' accesses that modify a region; a null counter ends it.
+  /// Counts the peers' accesses that modify a region; a null counter ends this.
   void count_region(std::uint64_t key, Counter* counter);
   /// Engine's side: such an access took place.
   void region_modified(std::uint64_t key) noexcept;

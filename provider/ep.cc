@@ -52,7 +52,7 @@ Endpoint::Endpoint(Domain& domain, const fi_info& info, void* context)
 
 Endpoint::~Endpoint() {
   closing_ = true;
-  port_.reset();  // ends what is open; from here on nothing of the engine's side runs
+  port_.reset();  // ends open operations; from here on the engine's side runs nothing
   {
     const std::lock_guard gate(domain_.gate());
     if (transmit_queue_) transmit_queue_->forget(*this);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/ep.h -- fi_endpoint: one Port, and what is bound to it. msg.cc, tagged.cc, rma.cc and
-// atomic.cc turn libfabric's calls into requests; transfer.cc and one_sided.cc start them and are
-// told of their completion.
+// atomic.cc turn libfabric's calls into requests; transfer.cc and one_sided.cc start them,
+// and transfer.cc completes them.
 //
-// What is bound is fixed when the endpoint is enabled; the data calls only read it.
+// The bindings are fixed when the endpoint is enabled; the data calls only read them.
 #pragma once
 
 #include <rdma/fi_atomic.h>
@@ -23,7 +23,7 @@
 
 namespace livebtl::fi {
 
-/// What a completion needs to know of the call that started it.
+/// What a completion needs to know about the call that started the operation.
 struct Start {
   void* context = nullptr;
   std::uint64_t flags = 0;             // FI_COMPLETION, FI_INJECT, FI_DELIVERY_COMPLETE, ...
@@ -44,7 +44,7 @@ class Endpoint final : public Object<Endpoint, fid_ep> {
   std::size_t multi_bytes_min() const noexcept { return multi_bytes_min_; }
   void set_multi_bytes_min(std::size_t bytes) noexcept { multi_bytes_min_ = bytes; }
 
-  // Flags for a call that takes none, and what is added to those of a call that takes some.
+  // default_*: the flags of a call that takes none. with_*: those of a call that takes some.
   std::uint64_t default_transmit() const noexcept { return transmit_flags_ | transmit_always_; }
   std::uint64_t default_receive() const noexcept { return receive_flags_ | receive_always_; }
   std::uint64_t with_transmit(std::uint64_t flags) const noexcept {
@@ -52,7 +52,7 @@ class Endpoint final : public Object<Endpoint, fid_ep> {
   }
   std::uint64_t with_receive(std::uint64_t flags) const noexcept { return flags | receive_always_; }
 
-  // Data: 0, or a negative error with nothing taken.
+  // Data calls. Each returns 0, or a negative error with nothing taken.
   ssize_t send(SendRequest& request, fi_addr_t to, const Start& start) noexcept;
   ssize_t inject(SendRequest& request, fi_addr_t to) noexcept;
   ssize_t receive(ReceiveRequest& request, fi_addr_t from, const Start& start) noexcept;
@@ -89,7 +89,7 @@ class Endpoint final : public Object<Endpoint, fid_ep> {
   ssize_t send_injected(SendRequest& request, const Start& start) noexcept;
   ssize_t complete_locally(Op& op, int error) noexcept;
   bool set_source(ReceiveRequest& request, fi_addr_t from) const noexcept;
-  /// One-sided operations of a program that asked for their order go one at a time.
+  /// If the program asked for their order, one-sided operations go one at a time.
   bool must_wait_turn() noexcept;
   Op* begin_one_sided(fi_addr_t to, Destination& found, ssize_t& error) noexcept;
 
@@ -116,10 +116,10 @@ class Endpoint final : public Object<Endpoint, fid_ep> {
   const std::uint64_t caps_;
   const bool directed_;  // the source of a receive matters
   const bool one_sided_ordered_;
-  std::atomic<int> one_sided_pending_{0};  // counted when ordered only
+  std::atomic<int> one_sided_pending_{0};  // counted only if ordered
   std::atomic<bool> closing_{false};
   std::size_t multi_bytes_min_ = 64;
-  Address wanted_name_{};  // what fi_info said as source address
+  Address wanted_name_{};  // fi_info's source address
   PublishedService service_;
 };
 
@@ -138,10 +138,10 @@ inline void Endpoint::prepare(Op& op, Done done, CompletionQueue* queue, Counter
   op.context = start.context;
   op.flags = start.completion_flags;
   op.scatter_count = 0;
-  if (done != receive_done) op.no_message();  // of a receive, its end writes all of this
+  if (done != receive_done) op.no_message();  // a receive's end writes all of this
 }
 
-/// The address under which the completion's source is known; FI_ADDR_NOTAVAIL if it is not.
+/// The address under which the completion's source was inserted, or FI_ADDR_NOTAVAIL.
 fi_addr_t source_of(const Completed& completed) noexcept;
 
 extern fi_ops endpoint_fid_ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/ep_calls.cc -- the endpoint's tables of calls apart from data: control, options, names.
+// provider/ep_calls.cc -- the endpoint's tables of calls, except for data: control, options, names.
 #include <rdma/fi_collective.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ int set_option(fid_t object, int level, int name, const void* value, size_t byte
   if (bytes != sizeof(size_t)) return -FI_EINVAL;
   std::size_t least = 0;
   std::memcpy(&least, value, sizeof least);
-  // 0 would mean to the engine that the buffer takes one message only.
+  // To the engine, 0 would mean that the buffer takes only one message.
   Endpoint::of(object).set_multi_bytes_min(std::max<std::size_t>(least, 1));
   return 0;
 }

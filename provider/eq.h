@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/eq.h -- fi_eq: events of the control side: finished address insertions, and what the
-// application writes into it. Never on a message's way; an ordinary lock guards it.
+// provider/eq.h -- fi_eq: control events: finished address insertions, and what the application
+// writes into it. Never on the message path, so an ordinary lock guards it.
 #pragma once
 
 #include <rdma/fi_domain.h>

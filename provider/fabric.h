@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/fabric.h -- fi_getinfo, and fi_fabric: opens domains, event queues and wait sets. Holds
-// nothing itself.
+// provider/fabric.h -- fi_getinfo; and fi_fabric, which opens domains, event queues and wait sets,
+// and holds nothing itself.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -17,7 +17,7 @@ class Fabric final : public Object<Fabric, fid_fabric> {
 };
 
 /// fi_getinfo: exactly one info for a request that we can serve. Cheap and without side effects:
-/// libfabric's utility providers call it several times for each application's.
+/// libfabric's utility providers call it several times for each call of the application.
 int get_info(std::uint32_t api_version, const char* node, const char* service, std::uint64_t flags,
              const fi_info* hints, fi_info** info);
 int open_fabric(fi_fabric_attr* attr, fid_fabric** fabric, void* context);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/gate.h -- the lock of what the application's threads share in one domain (free lists,
-// reading ends of queues). A program that asked for FI_THREAD_DOMAIN serialises its own calls: for
+// provider/gate.h -- the lock on what the application's threads share in one domain (free lists,
+// reading ends of queues). A program that asked for FI_THREAD_DOMAIN serialises its own calls; for
 // it the lock costs nothing.
 //
-// Order of locks: the gate before the engine's. Nothing that runs under the engine's lock takes it.
+// Lock order: the gate before the engine's lock. Nothing that runs under the latter takes the gate.
 #pragma once
 
 #include <sched.h>

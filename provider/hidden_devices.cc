@@ -12,7 +12,7 @@
 namespace livebtl::fi {
 namespace {
 
-/// Each says that a launcher has started this process as one of a job.
+/// Each means that a launcher has started this process as part of a job.
 constexpr const char* kLaunched[] = {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports",
                                      "PMI_RANK", "SLURM_STEP_NUM_TASKS"};
 
@@ -27,16 +27,16 @@ std::string_view setting(const Environment& environment) {
   return "";
 }
 
-/// wished: devices are to be hidden from whatever a launcher has started.
+/// wished: devices are to be hidden from every process that a launcher has started.
 bool is_of_our_job(const Environment& environment, const Parameters& parameters, bool wished) {
-  if (names_job(environment)) return true;  // says so without a launcher
+  if (names_job(environment)) return true;  // enough without a launcher
   const bool launched = std::any_of(std::begin(kLaunched), std::end(kLaunched),
                                     [&](const char* name) { return is_set(environment, name); });
-  // Where the provider is installed and another one is used, that one shall have its devices.
+  // If the provider is merely installed and another one is used, that one keeps its devices.
   return launched && (wished || is_chosen(environment, parameters));
 }
 
-// The file whose word counts most is the last.
+// The last file takes precedence.
 bool files_say_off(const std::vector<std::string>& paths) {
   const auto files = read_config_files(paths);
   if (!files) return false;
@@ -46,7 +46,7 @@ bool files_say_off(const std::vector<std::string>& paths) {
   return last != files->rend() && last->value == "off";
 }
 
-// As ibv_get_device_list() answers where there is no device; ibv_free_device_list() takes it.
+// What ibv_get_device_list() returns if there is no device; ibv_free_device_list() accepts it.
 void** no_devices(int* count) noexcept {
   if (count != nullptr) *count = 0;
   return static_cast<void**>(std::calloc(1, sizeof(void*)));
@@ -65,7 +65,7 @@ Status hide_devices() {
   for (const char* library : {"librdmacm.so.1", "libfabric.so.1"}) {
     const auto done =
         redirect_import(library, "ibv_get_device_list", reinterpret_cast<void*>(&no_devices));
-    // A library that is not there opens nothing, and libfabric may leave it all to librdmacm.
+    // A library that is not loaded opens nothing, and libfabric may leave it all to librdmacm.
     if (!done && done.error().code == Errc::kNotFound) continue;
     const bool missed = done && *done == 0 && std::string_view(library) == "librdmacm.so.1";
     if (done && !missed) continue;

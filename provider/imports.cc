@@ -27,13 +27,13 @@ constexpr std::uint32_t kCallSlot = 0, kAddressSlot = 0;
 
 using Word = std::uintptr_t;
 
-/// What the tables hold are numbers; where they are used as pointers they have been checked.
+/// The tables hold numbers, each of which is checked before it is used as a pointer.
 template <class Type>
 Type* at(Word address) noexcept {
   return reinterpret_cast<Type*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Addresses from `begin`, `bytes` of them.
+/// The `bytes` addresses from `begin` on.
 struct Range {
   Word begin = 0;
   Word bytes = 0;
@@ -46,7 +46,7 @@ Error not_understood(const char* what) {
   return {Errc::kUnsupported, std::string("its ELF tables are not understood: ") + what};
 }
 
-/// What is needed of an object's dynamic section, each within one of its segments.
+/// Tables that the dynamic section names, each within one segment; `symbols` is not checked yet.
 struct Tables {
   std::span<const ElfW(Rela)> calls, others;
   const ElfW(Sym) * symbols = nullptr;
@@ -59,7 +59,7 @@ class ElfObject {
       : base_(info.dlpi_addr), headers_(info.dlpi_phdr, info.dlpi_phnum) {}
 
   Result<Tables> tables() const;
-  /// Is this entry a slot for that symbol?
+  /// Is this entry a slot for `symbol`?
   bool imports(const Tables& tables, const ElfW(Rela) & entry, std::string_view symbol) const;
   Status fill(Word offset, void* value) const;
 
@@ -72,7 +72,7 @@ class ElfObject {
       if (header.p_type == type) return &header;
     return nullptr;
   }
-  /// Are these bytes in one segment that is loaded with all of these rights?
+  /// Do these bytes lie in one loaded segment that has all of these rights?
   bool loaded(Word address, Word bytes, ElfW(Word) rights) const noexcept {
     for (const auto& header : headers_) {
       if (header.p_type == PT_LOAD && (header.p_flags & rights) == rights &&
@@ -81,7 +81,7 @@ class ElfObject {
     }
     return false;
   }
-  /// The C library turns addresses in the dynamic section into those of memory, others do not.
+  /// glibc turns addresses in the dynamic section into memory addresses; others do not.
   Word address_of(Word value) const noexcept { return value < base_ ? base_ + value : value; }
   template <class Entry>
   bool table(Word address, Word bytes, std::span<const Entry>& into) const noexcept {
@@ -103,7 +103,7 @@ Result<Tables> ElfObject::tables() const {
   std::span<const ElfW(Dyn)> entries;
   if (section == nullptr || !table(base_ + section->p_vaddr, section->p_memsz, entries))
     return tl::unexpected(not_understood("no dynamic section"));
-  // By tag; those above are of no interest here.
+  // By tag; higher tags are of no interest here.
   Word values[DT_PLTRELSZ + DT_JMPREL + 1] = {};
   for (const auto& entry : entries) {
     if (entry.d_tag == DT_NULL) break;
@@ -128,7 +128,7 @@ bool ElfObject::imports(const Tables& tables, const ElfW(Rela) & entry,
                         std::string_view symbol) const {
   const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(entry.r_info));
   if (type != kCallSlot && type != kAddressSlot) return false;
-  // The table of symbols does not say how long it is.
+  // The symbol table does not say how long it is.
   const ElfW(Sym)* const wanted = tables.symbols + ELF64_R_SYM(entry.r_info);
   const auto address = reinterpret_cast<Word>(wanted);
   if (address % alignof(ElfW(Sym)) != 0 || !loaded(address, sizeof *wanted, PF_R)) return false;
@@ -137,7 +137,7 @@ bool ElfObject::imports(const Tables& tables, const ElfW(Rela) & entry,
   return rest.size() > symbol.size() && rest.starts_with(symbol) && rest[symbol.size()] == '\0';
 }
 
-// Slots of a library that was linked for it are made read-only once they are filled (RELRO), to the
+// If a library was linked with RELRO, its slots are made read-only once they are filled, up to the
 // last whole page of that range.
 Status ElfObject::fill(Word offset, void* value) const {
   const Word slot = base_ + offset;
@@ -155,7 +155,7 @@ Status ElfObject::fill(Word offset, void* value) const {
   void* const memory = at<void>(page);
   if (is_protected && ::mprotect(memory, page_bytes, PROT_READ | PROT_WRITE) != 0)
     return fail(Errc::kSystem, std::string("mprotect: ") + std::strerror(errno));
-  // Another thread may be calling through it.
+  // Another thread may be calling through the slot.
   __atomic_store_n(at<void*>(slot), value, __ATOMIC_RELEASE);
   if (is_protected && ::mprotect(memory, page_bytes, PROT_READ) != 0)
     return fail(Errc::kSystem, std::string("mprotect: ") + std::strerror(errno));

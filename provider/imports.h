@@ -2,7 +2,7 @@
 // provider/imports.h -- gives a loaded library another function in place of one that it imports.
 //
 // A library calls what it imports through slots (its global offset table) that the dynamic linker
-// has filled. The slots that its relocation tables name are found and filled anew; calls by other
+// has filled. We find these slots through its relocation tables and refill them; calls by other
 // libraries stay as they are. 64-bit ELF on x86-64 and aarch64 only.
 //
 // Threads: any, while nobody unloads the library. Its tables are only read, and checked before use.
@@ -16,10 +16,10 @@
 
 namespace livebtl::fi {
 
-/// library: the file's name without its folder, as in "librdmacm.so.1". Returns how many slots were
-/// filled; 0: it does not import the symbol.
-/// Errors: kNotFound (not loaded), kUnsupported (its tables are not understood, or not this
-/// processor's), kSystem (its memory cannot be changed).
+/// library: the file name without its directory, as in "librdmacm.so.1". Returns how many slots
+/// were filled; 0: the library does not import the symbol.
+/// Errors: kNotFound (not loaded), kUnsupported (its tables, or this processor, are not supported),
+/// kSystem (its memory cannot be changed).
 Result<unsigned> redirect_import(std::string_view library, std::string_view symbol,
                                  void* replacement);
 /// The same for one object as dl_iterate_phdr describes it.

@@ -14,11 +14,11 @@
 namespace livebtl::fi {
 namespace {
 
-/// Lists of providers that the program is to use; with ^ in front, not to use.
+/// Lists of providers that the program is to use or, with ^ in front, not to use.
 constexpr const char* kVariables[] = {
     "FI_PROVIDER", "MPIR_CVAR_OFI_USE_PROVIDER", "OMPI_MCA_opal_common_ofi_provider_include",
     "OMPI_MCA_mtl_ofi_provider_include", "OMPI_MCA_btl_ofi_provider_include"};
-/// Open MPI's has synonyms, of one value.
+/// Open MPI's parameter has synonyms, which share its value.
 constexpr const char* kParameter = "opal_common_ofi_provider_include";
 constexpr const char* kJobs[] = {"LIVEBTL_JOB", "FI_LIVEBTL_JOB"};
 
@@ -34,7 +34,7 @@ bool names_us(std::string_view list) {
 
 std::string_view text(const char* value) { return value == nullptr ? "" : value; }
 
-/// The path of the loaded library whose file's name begins so; "": none.
+/// The path of the loaded library whose file name begins with `name`; "": none.
 std::string loaded(const char* name) {
   struct Search {
     std::string_view name;
@@ -57,8 +57,8 @@ struct CloseLibrary {
 
 }  // namespace
 
-// Open MPI's own functions, of opal/mca/base/mca_base_var.h, the same in 4.1 and 5.0: a program may have loaded it where
-// the dynamic linker does not look by itself.
+// Calls Open MPI's own functions (opal/mca/base/mca_base_var.h, the same in 4.1 and 5.0). They are
+// found by path: a program may have loaded it where the dynamic linker does not look by itself.
 std::string open_mpi_parameter(const char* name) {
   const std::string path = loaded("libopen-pal.so");
   if (path.empty()) return "";

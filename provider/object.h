@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/object.h -- what all objects that we hand to libfabric have in common: each begins with libfabric's own
-// part of it, and counts those that use it, without whom alone it can be closed. Threads: any.
+// provider/object.h -- what all objects that we hand to libfabric have in common: each begins with
+// libfabric's own part, and counts its users; it can be closed only when it has none. Threads: any.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -36,7 +36,7 @@ class Object : public Fid {
   std::atomic<int> users_{0};
 };
 
-/// In a table of libfabric's calls: a method of the object that the call is given first.
+/// For libfabric's tables of calls: calls a method of the object that is its first argument.
 template <auto Pointer>
 struct Method;
 template <class Self, class R, class... Args, R (Self::*Pointer)(Args...) noexcept>

@@ -14,8 +14,7 @@ std::size_t total_bytes(std::span<const MutableSlice> slices) noexcept {
 
 }  // namespace
 
-/// Finds the target, waits for the operation's turn and takes its storage. null: `error` says why
-/// not.
+/// Finds the target, claims the operation's turn and takes its storage. null: `error` says why not.
 Op* Endpoint::begin_one_sided(fi_addr_t to, Destination& found, ssize_t& error) noexcept {
   const Destination* const destination = av_->find(to);
   if (!destination) {
@@ -76,5 +75,4 @@ ssize_t Endpoint::settle_one_sided(Op& op, Accept accept) noexcept {
   return settle(op, accept);
 }
 
-/// The call asked for more than the limits in fi_info allow.
 }  // namespace livebtl::fi

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/op_pool.h -- storage of outstanding operations: a free list that grows by chunks up to a
-// limit, beyond which the data calls answer -FI_EAGAIN.
+// limit, beyond which the data calls return -FI_EAGAIN.
 //
 // Threads:   the application's side takes and gives back, under the domain's gate. The engine's
-//            side may only retire an operation that nobody is told of.
+//            side may only retire an operation that is not reported.
 // Ownership: chunks live as long as the domain, since an operation may stay linked in a queue after
 //            its endpoint is closed.
 #pragma once
@@ -23,7 +23,7 @@ class CompletionQueue;
 struct Op : Completed, Operation {
   CompletionQueue* queue = nullptr;  // gets the completion; null: there is none
   Counter* counter = nullptr;        // counts the completion; null: there is none
-  bool report = false;               // success is reported, too, not only failure
+  bool report = false;               // report success as well as failure
   bool posted = false;               // application's side: taken and not yet given back
   Op* next_free = nullptr;
   std::unique_ptr<std::byte[]> bounce;  // a copy of what an inject call was given; see bounce_of()
@@ -78,8 +78,8 @@ class OpPool {
 /// kBounceBytes of memory that belong to the operation; null: no memory.
 inline constexpr std::size_t kBounceBytes = 4096;
 std::byte* bounce_of(Op& op) noexcept;
-/// Copies the request's bytes into the operation, so that the caller's buffer is free at once. kInvalid: more than may
-/// be injected; kBusy: no memory.
+/// Copies the request's bytes into the operation, so that the caller may reuse its buffer at once.
+/// kInvalid: more than may be injected; kBusy: no memory.
 Accept copy_to_bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept;
 
 }  // namespace livebtl::fi

@@ -67,8 +67,8 @@ fi_provider record = {
     .cleanup = clean_up,
 };
 
-// libfabric loads providers from files before it starts the built-in ones: these have opened
-// nothing yet.
+// libfabric loads providers from files before it starts the built-in ones, which have therefore
+// opened nothing yet.
 int hide_devices_if_due() {
   if (!devices_are_to_be_hidden(::getenv, open_mpi_parameter, config_paths())) return 0;
   if (const Status hidden = hide_devices(); !hidden) tell_user(hidden.error());

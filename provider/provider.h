@@ -2,8 +2,8 @@
 // provider/provider.h -- what every file of the libfabric provider shares: names, limits, errors,
 // stubs.
 //
-// The provider is a thin layer on the public interface in include/livebtl: one domain holds the
-// process's engine, one endpoint is one Port. No exception leaves a function that libfabric calls.
+// The provider is a thin layer on the public interface in include/livebtl: a domain holds the
+// process's engine, an endpoint is a Port. No exception leaves a function that libfabric calls.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -26,19 +26,19 @@ inline constexpr std::size_t kAddressBytes = sizeof(Address::raw);
 inline constexpr std::size_t kIovMax = kSlicesMax;
 inline constexpr std::size_t kInjectBytes = kInjectBytesMin;
 inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 40;
-/// Sends, puts, gets and atomics accepted and not yet read from the completion queue; beyond it
-/// data calls answer -FI_EAGAIN.
+/// Limit of sends, puts, gets and atomics accepted and not yet read from the completion queue;
+/// beyond it data calls return -FI_EAGAIN.
 inline constexpr std::size_t kTransmitsMax = 65536;
 /// The same for posted receives: a program may well post them all before it sends.
 inline constexpr std::size_t kReceivesMax = std::size_t{1} << 20;
 
-/// Writes why the provider cannot be used, and what to do, to libfabric's log, or to stderr where
-/// that is silent, as it is by default: the program above learns the error number alone.
+/// Writes why the provider cannot be used, and what to do, to libfabric's log, or to stderr if that
+/// is silent, as it is by default: the program above learns only the error number.
 void tell_user(const Error& error) noexcept;
 
 /// libfabric's positive error number for one of our codes.
 int errno_of(Errc code) noexcept;
-/// The same, inline for the common case of none.
+/// The same, inline for the common case of no error.
 inline int errno_if_bad(Errc code) noexcept { return code == Errc::kOk ? 0 : errno_of(code); }
 
 /// What a data call returns for the engine's answer.
@@ -56,8 +56,7 @@ inline ssize_t return_of(Accept accept) noexcept {
   return -FI_EINVAL;
 }
 
-/// Stands in a table of calls for one that is not offered: libfabric's inline wrappers do not check
-/// for null.
+/// Stands in for a call that is not offered: libfabric's inline wrappers do not check for null.
 template <class R, class... Args>
 R nosys(Args...) noexcept {
   return static_cast<R>(-FI_ENOSYS);

@@ -26,7 +26,7 @@ Start reads(fid_ep* ep, void* context) noexcept {
 Start writes(fid_ep* ep, void* context) noexcept {
   return {context, Endpoint::of(ep).default_transmit(), FI_RMA | FI_WRITE};
 }
-/// No completion; the bytes are copied, for the engine reads them until the put is done.
+/// No completion; the bytes are copied, since the engine reads them until the put is done.
 constexpr Start kInjected{nullptr, FI_INJECT, FI_RMA | FI_WRITE};
 
 ssize_t read(fid_ep* ep, void* buffer, size_t bytes, void*, fi_addr_t from, uint64_t address,

@@ -23,8 +23,8 @@
 namespace livebtl::fi {
 namespace {
 
-// Layout of such an address: this, then the name, zero-terminated. The engine's own addresses begin
-// with "LB" (core/path/address.h).
+// Layout of a service address: this, then the name, zero-terminated. The engine's own addresses
+// begin with "LB" (core/path/address.h).
 constexpr char kMagic[8] = {'s', 'e', 'r', 'v', 'i', 'c', 'e', ':'};
 constexpr std::size_t kNameBytesMax = kAddressBytes - sizeof kMagic - 1;
 constexpr auto kResolveTimeout = std::chrono::seconds(5);
@@ -44,7 +44,7 @@ std::string_view name_in(const Address& address) noexcept {
   return good_name(view) ? view : std::string_view{};
 }
 
-/// Numbers and our own names only: asking a name server would stall the program.
+/// Knows only numeric addresses and our own names: asking a name server would stall the program.
 bool is_this_host(const char* node) {
   char own[HOST_NAME_MAX + 1] = {};
   if (::gethostname(own, sizeof own - 1) == 0 && std::strcmp(node, own) == 0) return true;
@@ -77,7 +77,7 @@ Result<std::string> service_file(std::string_view name) {
   return path + "/" + std::string(name);
 }
 
-// What a process that serves has locked: the name from the beginning, the address once it stands in the file.
+// What a serving process has locked: kName from the start, kAddress once the file has the address.
 enum class Part : off_t { kName, kAddress };
 
 struct flock part_of_file(Part part, short type) noexcept {
@@ -96,7 +96,7 @@ bool write_address(const Fd& fd, const Address& address) noexcept {
          ::fcntl(fd.number(), F_OFD_SETLK, &lock) == 0;
 }
 
-/// Opens and locks the file at `path`. None and errno: not done, EAGAIN if another holds it.
+/// Opens and locks the file at `path`. None: failed, with errno; EAGAIN: another holds the lock.
 Fd open_locked(const std::string& path) noexcept {
   for (;;) {
     Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -108,7 +108,7 @@ Fd open_locked(const std::string& path) noexcept {
       errno = error;
       return fd;
     }
-    // Its former owner may have unlinked it between our open and our lock.
+    // The former owner may have unlinked the file between our open and our lock.
     struct stat ours {};
     struct stat named {};
     const bool same = ::fstat(fd.number(), &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
@@ -168,7 +168,7 @@ Result<Address> resolve_service(const Address& service) {
 
 PublishedService::~PublishedService() {
   if (fd_ && owner_ == ::getpid())
-    ::unlink(path_.c_str());  // a child has a copy of it, and serves nobody
+    ::unlink(path_.c_str());  // a forked child has a copy, and serves nobody
 }
 
 Status PublishedService::publish(const Address& service, const Address& endpoint) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/service.h -- node and service names, for programs that find each other by these instead
-// of by exchanged addresses.
+// of exchanging addresses.
 //
 // fi_getinfo must have no side effects, and the service may start later than its client. So a name
-// becomes an address of its own kind: the server's endpoint publishes it when it is enabled, the
-// client's address vector resolves it when it is inserted. It is published as a file in the run
-// directory, for processes of one host, or of hosts that share LIVEBTL_RUNDIR.
+// becomes an address of its own kind: the server's endpoint publishes it when enabled, and the
+// client's address vector resolves it on insertion. It is published as a file in the run directory,
+// for processes of one host, or of hosts that share LIVEBTL_RUNDIR.
 #pragma once
 
 #include <sys/types.h>
@@ -26,12 +26,12 @@ bool is_service_address(const Address& address) noexcept;
 /// Errors: kNotFound, kSystem, kAuth.
 Result<Address> resolve_service(const Address& service);
 
-/// A service's file, held and locked while the endpoint lives; a file without lock is stale.
+/// A service's file, held open and locked while the endpoint lives; an unlocked file is stale.
 class PublishedService {
  public:
   ~PublishedService();
 
-  /// For a service address without a name there is nothing to do.
+  /// Does nothing for a service address without a name.
   /// Errors: kSystem, kAuth (the run directory is not ours), kRefused (another live endpoint has
   /// the name).
   Status publish(const Address& service, const Address& endpoint);
@@ -42,7 +42,7 @@ class PublishedService {
   pid_t owner_ = 0;
 };
 
-/// For people: "livebtl:service/9228", "livebtl:01ab...". text: kAddressTextBytes.
+/// For people: "livebtl:service/9228", "livebtl:01ab...". text: [kAddressTextBytes].
 inline constexpr std::size_t kAddressTextBytes = 160;
 void write_address_text(const Address& address, char* text) noexcept;
 

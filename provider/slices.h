@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/slices.h -- libfabric's scattered buffers (iovec) as Slices, on the caller's stack, and
-// the beginning of all calls that have some.
+// the common start of all calls that take some.
 #pragma once
 
 #include <sys/uio.h>
@@ -41,7 +41,7 @@ class SliceArray {
 using Sources = SliceArray<Slice>;
 using Targets = SliceArray<MutableSlice>;
 
-/// Calls the endpoint with the request, once `pieces` are in it.
+/// Puts `pieces` into the request and calls the endpoint with it.
 template <class Piece, class Request, class... More>
 [[gnu::always_inline]] inline ssize_t start(ssize_t (Endpoint::*call)(Request&, More...) noexcept,
                                             fid_ep* ep, const SliceArray<Piece>& pieces,

@@ -23,7 +23,7 @@ ReceiveRequest matching(Tag tag, std::uint64_t ignore) noexcept {
   request.ignore = ignore;
   return request;
 }
-/// A default FI_MULTI_RECV is for plain messages: no tagged buffer takes several.
+/// A default FI_MULTI_RECV applies to plain messages: no tagged buffer takes several.
 Start receives(fid_ep* ep, void* context) noexcept {
   const std::uint64_t flags = Endpoint::of(ep).default_receive() & ~std::uint64_t{FI_MULTI_RECV};
   return {context, flags, FI_TAGGED | FI_RECV};

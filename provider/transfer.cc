@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/transfer.cc -- starts operations on the port, and turns their ends into completions.
 //
-// Operations start on the application's side. The *_done functions are the engine's side: under its
-// lock, on any thread; they link the operation into a queue or retire it, and touch it no more.
+// Operations start on the application's side. The *_done functions run on the engine's side: under
+// its lock, on any thread; they link the operation into a queue or retire it, then leave it alone.
 #include <cstring>
 #include <mutex>
 
@@ -16,7 +16,7 @@ void Endpoint::give_back(Op& op) noexcept {
   op.pool->give_back(op);
 }
 
-/// After the engine has answered: if it accepted, the operation may be gone already.
+/// Call with the engine's answer: if it has accepted, the operation may already be gone.
 ssize_t Endpoint::settle(Op& op, Accept accept) noexcept {
   if (accept == Accept::kAccepted) return 0;
   give_back(op);
@@ -71,7 +71,7 @@ void Endpoint::multi_receive_done(Operation& operation, const Completion& comple
   if (!completion.buffer_released) return op.endpoint->push_multi(op, completion);
   op.flags |= FI_MULTI_RECV;
   note_message(op, completion);
-  op.report = true;  // the buffer's return is always told
+  op.report = true;  // the buffer's return is always reported
   finish(op);
 }
 
@@ -101,7 +101,7 @@ void Endpoint::one_sided_done(Operation& operation, const Completion& completion
 
 void Endpoint::remote_access(void* endpoint, const RemoteAccess& access) noexcept {
   Endpoint& self = *static_cast<Endpoint*>(endpoint);
-  // What brings something back is a read to libfabric, atomics that modify among it.
+  // To libfabric, what returns data is a read, even an atomic that also modifies.
   Counter* const counter =
       access.access == Access::kWrite ? self.remote_write_counter_ : self.remote_read_counter_;
   if (counter) counter->count(0);
@@ -121,10 +121,10 @@ void Endpoint::remote_access(void* endpoint, const RemoteAccess& access) noexcep
   self.receive_queue_->push(event);
 }
 
-/// FI_TRANSMIT_COMPLETE is what every completion says: from then on the engine sees to it that the
-/// peer's engine gets the message, whatever path breaks, and does not end before. FI_DELIVERY_COMPLETE
-/// is answered as FI_MATCH_COMPLETE, which promises more: the engine has no answer for a message that
-/// has come and waits for its receive.
+/// Every completion means FI_TRANSMIT_COMPLETE: from then on the engine ensures that the peer's
+/// engine gets the message, whatever path breaks, and does not end before. FI_DELIVERY_COMPLETE is
+/// served as FI_MATCH_COMPLETE, which promises more: the engine has no answer for a message that
+/// has arrived and waits for its receive.
 ssize_t Endpoint::send(SendRequest& request, fi_addr_t to, const Start& start) noexcept {
   const Destination* const destination = av_->find(to);
   if (!destination) return -FI_EINVAL;
@@ -148,8 +148,8 @@ ssize_t Endpoint::inject(SendRequest& request, fi_addr_t to) noexcept {
   return return_of(accept);
 }
 
-/// An inject that may want a completion: the engine gives none, so it is made here. One that is to
-/// wait for its receive is a send of a copy.
+/// An inject that may want a completion: the engine gives none, so it is made here. If it must wait
+/// for its receive, a copy is sent instead.
 ssize_t Endpoint::send_injected(SendRequest& request, const Start& start) noexcept {
   Op* const op = take(domain_.transmits());
   if (!op) return -FI_EAGAIN;

@@ -43,7 +43,7 @@ Waitable* waitable_of(fid_t object) noexcept {
 
 int try_wait(fid_fabric*, fid** objects, int count) {
   for (int i = 0; i < count; ++i) {
-    if (objects[i]->fclass == FI_CLASS_WAIT) continue;  // fi_wait asks before it sleeps
+    if (objects[i]->fclass == FI_CLASS_WAIT) continue;  // fi_wait checks before it sleeps
     Waitable* const object = waitable_of(objects[i]);
     if (!object) return -FI_EINVAL;
     object->wait_fd().arm();

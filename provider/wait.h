@@ -30,15 +30,15 @@ class WaitFd {
   /// Returns 0 or a negative error.
   int open() noexcept;
   int number() const noexcept { return bell_ ? bell_->fd() : -1; }
-  /// After the entry is visible. Costs one comparison where there is no descriptor.
+  /// Call once the entry is visible. Costs one comparison if there is no descriptor.
   void notify() noexcept {
     if (!bell_) [[likely]]
       return;
-    // Either we see that it is armed, or its arming sees our entry: both exchange the same word.
+    // Either we see it armed, or the arming thread sees our entry: both exchange the same word.
     if (armed_.exchange(false, std::memory_order_acq_rel)) ring();
   }
   void ring() noexcept;
-  /// Before sleeping: forgets old rings. The caller looks once more at what it waits for.
+  /// Call before sleeping: forgets old rings. Then look once more at what is waited for.
   void arm() noexcept;
 
  private:
@@ -52,13 +52,13 @@ class Waitable {
   /// Moves the engine; is there something to read?
   virtual bool ready() noexcept = 0;
   virtual Engine* engine() noexcept = 0;  // null: needs none
-  /// Has the application told a sleeper to wake? Once.
+  /// Has the application told a sleeper to wake? Clears that.
   virtual bool take_signal() noexcept { return false; }
-  /// In between it cannot be closed.
+  /// Between these two calls it cannot be closed.
   virtual void join_poll_set() noexcept = 0;
   virtual void leave_poll_set() noexcept = 0;
 
-  /// What it is opened with: opens the descriptor, or joins the set. Returns 0 or a negative error.
+  /// Called on opening: opens the descriptor, or joins the set. Returns 0 or a negative error.
   int set_wait(fi_wait_obj how, fid_wait* set) noexcept;
   fi_wait_obj wait_object() const noexcept { return wait_object_; }
   WaitFd& wait_fd() noexcept { return wait_fd_; }
@@ -73,7 +73,7 @@ class Waitable {
   fi_wait_obj wait_object_ = FI_WAIT_NONE;
 };
 
-/// fi_control of a queue or counter: FI_GETWAIT alone.
+/// fi_control of a queue or counter: only FI_GETWAIT.
 template <class Self>
 int get_wait(fid_t object, int command, void* argument) noexcept {
   const int fd = Self::of(object).wait_fd().number();
@@ -86,9 +86,9 @@ int get_wait(fid_t object, int command, void* argument) noexcept {
 /// The queue or counter behind a fid, or null.
 Waitable* waitable_of(fid_t object) noexcept;
 
-/// Sleeps for at most `timeout_ms` milliseconds (< 0: no limit) until `ready` answers true, and
-/// returns its last answer. `ready` moves the engine. Asked at least every 10 ms, since another
-/// thread may take what was waited for.
+/// Sleeps for at most `timeout_ms` milliseconds (< 0: no limit) until `ready` returns true, and
+/// returns its last answer. `ready` moves the engine, and is called at least every 10 ms, since
+/// another thread may take what was waited for.
 template <class Ready>
 bool wait_until(Engine* engine, int timeout_ms, Ready ready) noexcept {
   using Clock = std::chrono::steady_clock;
@@ -116,7 +116,7 @@ int open_wait_set(fid_fabric* fabric, fi_wait_attr* attr, fid_wait** set);
 int try_wait(fid_fabric* fabric, fid** objects, int count);
 int open_poll_set(fid_domain* domain, fi_poll_attr* attr, fid_poll** set);
 
-/// fi_wait_open's object: its members are all that were opened with it as their wait set.
+/// fi_wait_open's object: its members are all objects opened with it as their wait set.
 class WaitSet final : public Object<WaitSet, fid_wait> {
  public:
   WaitSet() noexcept;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_address.h -- which provider an ofi transport is over, the tickets by which two
-// ends are connected, what goes before every message, and where a buffer lies that the peer is to
-// read; as values and as bytes (docs/WIRE.md, "ofi"). Pure: no I/O.
+// transports/ofi/ofi_address.h -- the provider beneath an ofi transport, the tickets that connect
+// two ends, the prefix of every message, and the location of a buffer that the peer is to read; as
+// values and as bytes (docs/WIRE.md, "ofi"). Pure: no I/O.
 //
-// All come from outside: every byte is checked.
+// Hostile input: every byte is checked.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ namespace livebtl::ofi {
 
 struct ProviderAddress {
   std::uint64_t provider = 0;  // hash of its name and of the form of its addresses
-  std::uint64_t node = 0;      // hash of the node identity; 0: it reaches other nodes
+  std::uint64_t node = 0;      // hash of the node identity; 0: the provider reaches other nodes
   friend bool operator==(const ProviderAddress&, const ProviderAddress&) = default;
 };
 std::uint64_t hash_of_provider(std::string_view name, std::uint32_t address_format) noexcept;
@@ -25,14 +25,14 @@ Blob encode_address(const ProviderAddress& address);
 /// Errors: kInvalid.
 Result<ProviderAddress> decode_address(Bytes bytes);
 
-/// As the provider has it.
+/// In the provider's format.
 inline constexpr std::size_t kNameBytesMax = 80;
 
 /// What one end of a connection must know of the other.
 struct Ticket {
   ProviderAddress address;
-  std::uint64_t token = 0;    // random, not 0: what is sent to this end bears it
-  std::uint32_t credits = 0;  // messages that it takes before it says more
+  std::uint64_t token = 0;    // random, not 0: messages to this end carry it
+  std::uint32_t credits = 0;  // messages that this end accepts at first
   std::uint32_t payload_bytes_max = 0;
   std::uint64_t node = 0;  // hash of the node identity
   Blob name;               // of its libfabric endpoint, 1 to kNameBytesMax bytes
@@ -40,11 +40,11 @@ struct Ticket {
 };
 
 Blob encode_ticket(const Ticket& ticket);
-/// Errors: kInvalid, with what is wrong.
+/// Errors: kInvalid, with the reason.
 Result<Ticket> decode_ticket(Bytes bytes);
 
-/// First in every message. One endpoint of libfabric's serves all connections, and may hand on
-/// later messages first: so each says whose it is, and its place in the row.
+/// First in every message. One libfabric endpoint serves all connections and may hand on later
+/// messages first, so each message carries its receiver's token and its number.
 struct Route {
   std::uint64_t to = 0;      // the receiver's token
   std::uint32_t number = 0;  // messages that this sender sent before; may wrap
@@ -53,7 +53,7 @@ struct Route {
 static_assert(sizeof(Route) == 16);
 
 struct RemoteBuffer {
-  std::uint64_t address = 0;  // as the provider wants it
+  std::uint64_t address = 0;  // in the provider's terms
   std::uint64_t key = 0;
   std::uint32_t bytes = 0;
   std::uint32_t crc_given = 0;  // 1: `crc` is the payload's CRC32C
@@ -62,7 +62,7 @@ struct RemoteBuffer {
 };
 static_assert(sizeof(RemoteBuffer) == 32);
 
-/// The payload of a message of kind kExposed. nullopt: it makes no sense.
+/// payload: of a message of kind kExposed. nullopt: malformed.
 inline std::optional<RemoteBuffer> decode_remote(Bytes payload) noexcept {
   const auto remote = messages::decode_exposed<RemoteBuffer>(payload);
   return remote && remote->reserved == 0 ? remote : std::nullopt;

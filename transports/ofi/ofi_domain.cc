@@ -14,8 +14,8 @@ namespace livebtl::ofi {
 namespace {
 
 constexpr std::uint32_t kPieceBuffers = 32;
-/// What a provider takes at least, whatever it says; and what we ask of it at most: some say that
-/// they have no limit.
+/// Receives that every provider takes, whatever it says, and the most that we ask of one: some
+/// claim to have no limit.
 constexpr std::size_t kReceivesMin = 128;
 constexpr std::size_t kReceivesMax = 16384;
 constexpr TimeNs kNotSeenYet = -1;
@@ -26,7 +26,7 @@ constexpr std::size_t kSendsEver = 1024;
 Domain::Domain(const Library& library, Info info) noexcept
     : library_(library), info_(std::move(info)) {}
 
-// The endpoint first: what is under way ends with it, and nothing refers to the buffers any more.
+// The endpoint first: it ends all that is under way, and nothing refers to the buffers any more.
 Domain::~Domain() {
   stop();
   completions_.close();
@@ -49,7 +49,7 @@ Status Domain::cannot(const char* what, long code) const {
               "ofi: " + provider() + " opens no " + what + ": " + explain(code));
 }
 
-// libfabric keeps what it hides from the program from its own layers, too.
+// libfabric hides from its own layers what it hides from the program.
 Status Domain::open_fabric() {
   const int code = library_.fabric(info_->fabric_attr, fabric_.out(), nullptr);
   if (code == 0) return {};
@@ -92,10 +92,10 @@ std::size_t Domain::receives_max() const noexcept {
   return std::clamp<std::size_t>(info_->rx_attr->size, kReceivesMin, kReceivesMax);
 }
 
-// Room for the end of each operation that we may have under way (a payload is read in the place of
-// the receive that told of it): so nothing has to be kept elsewhere, or refused, since nobody reads
-// the queue while its process computes. A shorter one loses nothing: we ask for resource
-// management, by which a provider keeps what is over, or answers that it is busy (FI_EAGAIN).
+// Room for the completion of each operation that may be under way (the read of a payload takes the
+// place of the receive that announced it), so that nothing has to be stored elsewhere or refused
+// while the process computes and nobody reads the queue. A shorter one loses nothing: we ask for
+// resource management, so a provider keeps completions, or reports that it is busy (FI_EAGAIN).
 Status Domain::open_queue(std::size_t entries) {
   fi_cq_attr queue{};
   queue.size = entries != 0 ? entries : receives_max() + kSendsEver + kExtensionOperationsMax;
@@ -205,7 +205,7 @@ void Domain::disown(const OfiEndpoint& owner) noexcept {
   }
 }
 
-// One that comes back after all is used again as any other.
+// A send that completes after all is reused like any other.
 Status Domain::replace_forgotten(TimeNs now) {
   std::uint32_t forgotten = 0;
   for (Buffer& buffer : sends_) {
@@ -239,7 +239,7 @@ bool Domain::read_error(fi_cq_err_entry& entry) noexcept {
   return true;
 }
 
-// Where it cannot be asked, the descriptor alone must do.
+// If libfabric cannot tell, the descriptor alone must do.
 bool Domain::may_wait() noexcept {
   if (wait_fd_ < 0) return true;
   fid* queue = completions_.base();

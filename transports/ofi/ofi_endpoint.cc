@@ -63,7 +63,7 @@ void OfiEndpoint::take_ticket(Bytes ticket) noexcept {
   if (!connection_.awaits_ticket()) return;
   const auto peer = decode_ticket(ticket);
   connection_.dialled(peer ? connect(*peer) : tl::unexpected(peer.error()), transport_.now());
-  settle_later();  // messages may have come already
+  settle_later();  // messages may have arrived already
 }
 
 void OfiEndpoint::settle_later() noexcept { transport_.settle_later(*this); }
@@ -98,7 +98,7 @@ core::Post OfiEndpoint::send_frame(Buffer& buffer, std::size_t bytes, const core
   return how;
 }
 
-// in: a message behind room for its route. false: nothing of it went.
+// in: a message after room for its route. false: it was not sent.
 bool OfiEndpoint::send(Buffer& buffer, std::size_t bytes) noexcept {
   const Route route = next_route();
   std::memcpy(buffer.bytes, &route, sizeof route);
@@ -140,14 +140,14 @@ std::size_t OfiEndpoint::deliver(std::size_t frames_max) noexcept {
   return moved;
 }
 
-// in: the next message in order. true: the sink has had a frame. The buffer is libfabric's again, or waits for a
-// payload to be read.
+// in: the next message in order. true: the sink has had a frame. The buffer is libfabric's again,
+// or is kept until a payload is read.
 bool OfiEndpoint::handle(const Arrived& arrived) noexcept {
   using Taken = messages::Connection::Taken;
   messages::Message special;
   const Taken taken = connection_.take(message_bytes(arrived), special);
   if (taken == Taken::kExposed && begin_read(*arrived.buffer, special)) return false;
-  // Where the domain was stopped, users have their memory back already.
+  // Once the domain is stopped, users have their memory back already.
   if (taken == Taken::kReads && !transport_.domain().stopped())
     connection_.take_back(exposed_, special.head.payload_crc);
   buffer_free(*arrived.buffer);
@@ -178,10 +178,10 @@ void OfiEndpoint::settle() noexcept {
 }
 
 void OfiEndpoint::look(TimeNs now) noexcept {
-  constexpr TimeNs kSilence = 5 * kSecond;  // the question wakes a peer that sleeps
-  // Messages overtake each other by the time that a read takes, not by seconds.
+  constexpr TimeNs kSilence = 5 * kSecond;  // the question wakes a sleeping peer
+  // Messages overtake each other by as long as a read takes, not by seconds.
   constexpr TimeNs kMissingTime = 10 * kSecond;
-  constexpr TimeNs kUnsentTime = 10 * kSecond;  // nothing is taken to send, and nothing comes
+  constexpr TimeNs kUnsentTime = 10 * kSecond;  // no send is taken, and nothing arrives
   if (!is_open()) return;
   if (window_.missing_for(now) >= kMissingTime)
     return take_down({Errc::kDown, describe() + ": a message was lost on the way"});
@@ -190,11 +190,11 @@ void OfiEndpoint::look(TimeNs now) noexcept {
   look_at_read(now);
   if (!is_open() || now - std::max(connection_.last_heard(), asked_) < kSilence) return;
   asked_ = now;
-  // It asks whether the peer is there: what fails is told. It must not use up the credit that a grant needs.
+  // Asks whether the peer is there: failure is reported. Must leave the credit that a grant needs.
   if (controls_ == 0 && connection_.may_send()) (void)connection_.send_control(Kind::kCredit);
 }
 
-// To a peer that has said BYE nothing is sent any more.
+// Nothing is sent to a peer that has said BYE.
 void OfiEndpoint::send_bye() noexcept {
   if (connection_.peer_has_gone() || connection_.send_control(Kind::kBye)) return;
   transport_.pending_byes().add(transport_.domain(), peer_, next_route(), connection_.granted());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_endpoint.h -- one connection: a pair of tokens on libfabric endpoints that all connections share.
-// Posts its messages, and puts in order what arrives. Its states and credits are in transports/messages/connection.h.
+// transports/ofi/ofi_endpoint.h -- one connection: a pair of tokens on libfabric endpoints that all
+// connections share. Posts messages and puts arrivals in order. Its states and credits are in
+// transports/messages/connection.h.
 //
-// libfabric says of a message that it was sent or that it was not, but may lose some behind that when a connection of
-// its own breaks, and goes on with the next ones: a message that is missing for kMissingTime ends the connection, as
-// does a send that fails.
+// libfabric reports whether a message was sent, but when one of its own connections breaks, it may
+// lose messages all the same and go on with later ones. So a message that is missing for
+// kMissingTime ends the connection, as does a send that fails.
 //
 // Ownership: the engine owns the endpoint; the transport borrows it until ~OfiEndpoint.
 // Threads: the engine's lock.
@@ -21,10 +22,10 @@ class OfiTransport;
 using messages::Kind;
 using messages::kPayloadBytesMax;
 
-/// For people, who have few connections before them.
+/// For people, who see few connections at a time.
 inline std::string short_name(std::uint64_t token) { return std::to_string(token % 100'000); }
 
-/// Behind its route.
+/// After its route.
 inline Bytes message_bytes(const Arrived& arrived) noexcept {
   return {arrived.buffer->bytes + sizeof(Route), arrived.bytes - sizeof(Route)};
 }
@@ -51,30 +52,31 @@ class OfiEndpoint final : public core::Endpoint, core::TicketEnd, messages::Devi
   Status connect(const Ticket& peer);
   std::uint64_t token() const noexcept { return token_; }
   bool is_open() const noexcept { return connection_.is_open(); }
-  /// Of the domain's. Requires: it has been open.
+  /// Among the domain's. Requires: it has been open.
   std::uint32_t peer() const noexcept { return peer_; }
   bool trusted() const noexcept { return connection_.trusted(); }
   std::uint32_t open_grants() const noexcept { return connection_.open_grants(); }
-  /// A message has arrived, in whatever order. It is handed on by deliver().
+  /// A message has arrived, perhaps out of order. deliver() hands it on.
   void arrived(std::uint32_t number, const Arrived& message) noexcept;
   bool has_ready() const noexcept {
     return connection_.sink() != nullptr && is_open() && !read_ && !torn_ && window_.ready();
   }
-  /// Hands on what is there in order, at most that many frames. Returns how many.
+  /// Hands on messages that are in order, at most that many frames. Returns how many.
   std::size_t deliver(std::size_t frames_max) noexcept;
-  /// A send of ours is over. code: 0, or an error of libfabric's.
+  /// A send of ours has ended. code: 0, or a libfabric error.
   void sent(Use use, long code) noexcept;
-  /// A read of an exposed buffer is over. code: 0, or an error of libfabric's. Returns the frames that were handed on.
+  /// A read of an exposed buffer has ended. code: 0, or a libfabric error. Returns how many frames
+  /// were handed on.
   std::size_t read_done(long code) noexcept;
-  /// What could not be sent or reported in the midst of another call.
+  /// Sends or reports what another call could not.
   void settle() noexcept;
   /// From time to time: is a message missing, or the peer silent?
   void look(TimeNs now) noexcept;
-  /// Does look() count the time of anything?
+  /// Is look() timing anything?
   bool waits() const noexcept {
     return is_open() && (window_.has_gap() || unsent_since_ != 0 || read_ != nullptr);
   }
-  /// Goes down, in progress() alone.
+  /// Goes down. Only in progress().
   void take_down(const Error& why) noexcept { connection_.take_down(why); }
 
  private:
@@ -108,15 +110,15 @@ class OfiEndpoint final : public core::Endpoint, core::TicketEnd, messages::Devi
   const std::uint64_t token_;
   messages::Connection connection_;
   bool has_peer_ = false;
-  std::uint32_t peer_ = 0;  // of the domain's
+  std::uint32_t peer_ = 0;  // among the domain's
   std::uint64_t peer_token_ = 0;
   std::uint32_t frames_ = 0, controls_ = 0;  // under way
   ReorderWindow window_;
   std::vector<messages::ExposedBuffer<Registration>> exposed_;  // not read yet, in order
-  std::unique_ptr<RemoteRead> read_;  // what comes behind it in order has to wait
-  bool torn_ = false;                 // it was given up
-  TimeNs asked_ = 0;                  // as nothing was heard
-  TimeNs unsent_since_ = 0;           // 0: the last send was taken
+  std::unique_ptr<RemoteRead> read_;                            // messages after it have to wait
+  bool torn_ = false;                                           // read_ was given up
+  TimeNs asked_ = 0;                                            // last question to a silent peer
+  TimeNs unsent_since_ = 0;                                     // 0: the last send was taken
 };
 
 }  // namespace livebtl::ofi

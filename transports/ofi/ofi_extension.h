@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_extension.h -- operations on an open provider beside the transport's own:
+// transports/ofi/ofi_extension.h -- operations on an open provider besides the transport's own:
 // those of transports/ofi/direct/. liblivebtl.so has none.
 //
-// Ownership: the transport's; destroyed before the domain that it was made for. Threads: the
-// engine's lock.
+// Ownership: the transport owns it and destroys it before its domain. Threads: the engine's lock.
 #pragma once
 
 #include <functional>
@@ -16,15 +15,15 @@ namespace livebtl::ofi {
 class Extension {
  public:
   virtual ~Extension() = default;
-  /// An operation of its own (Use::kExtension) is over. code: 0, or an error of libfabric's.
+  /// One of its operations (Use::kExtension) has ended. code: 0, or a libfabric error.
   virtual void done(Context& context, long code) noexcept = 0;
-  /// A connection has gone; what it had under way is still told.
+  /// A connection has gone; its operations are still reported.
   virtual void disown(const OfiEndpoint& endpoint) noexcept = 0;
-  /// From time to time: takes connections down on which an operation has not been answered for
-  /// long: some providers drop what they refuse. true: they have forgotten what was under way on
-  /// connections that have gone, too, and only their end gives users their memory back.
+  /// From time to time: takes down connections with an operation that has long been unanswered, as
+  /// some providers drop what they refuse. true: the provider has also forgotten operations of
+  /// connections that have gone, and only closing it gives users their memory back.
   virtual bool look(TimeNs now) noexcept = 0;
-  /// The domain was stopped: all that was under way has come to nothing.
+  /// The domain was stopped: every operation under way has failed.
   virtual void end() noexcept = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_library.h -- the functions of libfabric that are called by name. It is opened
-// when a transport is made, and not before; in a program that runs over our provider plug-in it is
-// there already, and it is the same one.
+// transports/ofi/ofi_library.h -- the libfabric functions that are looked up by name. The library
+// is opened only when a transport is made; in a program that runs over our provider plug-in it is
+// already loaded, and is the same one.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -20,7 +20,7 @@ struct Library {
   decltype(&fi_strerror) strerror = nullptr;
 };
 
-/// Stays open until the process ends. Errors: kUnsupported (it is not installed).
+/// Stays open until the process ends. Errors: kUnsupported (not installed, or too old).
 Result<const Library*> library();
 
 struct FreeInfo {

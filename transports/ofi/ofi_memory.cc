@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_memory.cc -- memory in a domain's hands: its registration, reads and writes of
-// a peer's, and the end of both (see ofi_domain.h).
+// transports/ofi/ofi_memory.cc -- a domain's use of memory: registration, reads and writes of a
+// peer's memory, and the end of both (see ofi_domain.h).
 #include <rdma/fi_rma.h>
 
 #include "base/secret.h"
@@ -10,10 +10,10 @@ namespace livebtl::ofi {
 namespace {
 
 constexpr int kKeyTries = 8;
-/// A peer that runs answers a read of 512 KiB in less.
+/// A running peer answers a read of 512 KiB sooner.
 constexpr TimeNs kReadsEndTime = 200 * kMillisecond;
 
-/// What libfabric wants of a transfer, in its words.
+/// A transfer in libfabric's terms.
 struct Rma {
   Rma(const Transfer& transfer, fi_addr_t address, Context& context) noexcept
       : here{transfer.here.data(), transfer.here.size()},
@@ -42,7 +42,7 @@ Result<Registration> Domain::register_memory(MutableBytes memory, std::uint64_t 
   if (stopped()) return tl::unexpected(cannot("registration of memory", -FI_ESHUTDOWN).error());
   fid_mr* region = nullptr;
   int code = -FI_ENOKEY;
-  // A key of our choice may be in use already.
+  // A key that we chose may be in use already.
   for (int tries = 0; code == -FI_ENOKEY && tries < kKeyTries; ++tries) {
     code = fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0, new_key(), 0, &region,
                      nullptr);
@@ -52,10 +52,10 @@ Result<Registration> Domain::register_memory(MutableBytes memory, std::uint64_t 
   return tl::unexpected(cannot("registration of memory (is `ulimit -l` too low?)", code).error());
 }
 
-// Random, as a key is all that a stranger on the network would have to know; as long as the
-// provider can use.
+// Random, as the key is all that a stranger on the network would have to know; as long as the
+// provider allows.
 std::uint64_t Domain::new_key() const noexcept {
-  if (has_mode(FI_MR_PROV_KEY)) return 0;  // it makes them itself
+  if (has_mode(FI_MR_PROV_KEY)) return 0;  // the provider makes it
   const std::size_t bytes = info_->domain_attr->mr_key_size;
   const std::uint64_t key = random_u64();
   return bytes >= sizeof key ? key : key & ((std::uint64_t{1} << (8 * bytes)) - 1);
@@ -76,16 +76,16 @@ long Domain::begin_write(const Transfer& transfer, Context& context) noexcept {
   return fi_writemsg(endpoint_.get(), &rma.message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
-// tcp;ofi_rxm (libfabric 1.17) frees a read twice that is half there when its connection is closed.
-// If it does not get on, since its peer stands still, that part of libfabric is left alone for
-// good: as it moves only in our calls, it is then at work on no memory, either.
+// tcp;ofi_rxm (libfabric 1.17) frees a half-finished read twice when its connection is closed. If
+// the read does not finish because its peer is stopped, that part of libfabric is left open for
+// good: it makes progress only in our calls, so it touches no memory then either.
 void Domain::stop() noexcept {
   if (std::exchange(stopped_, true)) return;
   wait_for_reads();
   if (reads_ == 0 || !provider().starts_with("tcp")) endpoint_.close();
 }
 
-// Nobody hears of what else is done meanwhile: all of it ends.
+// Other completions are dropped: everything ends anyway.
 void Domain::wait_for_reads() noexcept {
   const TimeNs until = monotonic_now() + kReadsEndTime;
   while (reads_ != 0 && monotonic_now() < until) {

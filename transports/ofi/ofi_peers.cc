@@ -8,8 +8,8 @@
 
 namespace livebtl::ofi {
 
-// A name goes to libfabric as it is, which believes what it says of itself: it must be of the form
-// and the family of our own.
+// libfabric trusts what a name says about itself, so it must have the form and the family of our
+// own.
 bool Peers::is_name(Bytes name) const noexcept {
   const Bytes own(own_);
   if (format_ != FI_ADDR_STR) {
@@ -24,8 +24,8 @@ bool Peers::is_name(Bytes name) const noexcept {
 }
 
 Result<std::uint32_t> Peers::enter(Bytes name) {
-  // Peers that are kept for when they are met again. (sockets would make a new connection for an
-  // address that was removed and comes again, and keep the old one.)
+  // Unused peers that are kept in case they return. (sockets would make a new connection for an
+  // address that was removed and is added again, and keep the old one.)
   constexpr std::uint32_t kUnusedMax = 256;
   const Blob key(name.begin(), name.end());
   if (const auto known = by_name_.find(key); known != by_name_.end()) {

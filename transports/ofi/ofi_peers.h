@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_peers.h -- libfabric endpoints of others, by their names, in the address table
-// of a domain. They are counted: by connections, and by sends that are under way to them.
+// transports/ofi/ofi_peers.h -- the libfabric endpoints of peers, by name, in the address table of
+// a domain. Connections, operations under way and pending BYEs count as uses of a peer.
 //
 // Threads: the engine's lock.
 #pragma once
@@ -17,15 +17,15 @@ namespace livebtl::ofi {
 
 class Peers {
  public:
-  /// table: borrowed. format, own: the form of names, and our own.
+  /// table: borrowed. format, own: the form of names, and our own name.
   Peers(fid_av* table, std::uint32_t format, const Blob& own) noexcept
       : table_(table), format_(format), own_(own) {}
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
 
-  /// One use of a peer; leave() ends it. name: hostile. Errors: kInvalid.
+  /// Begins a use of a peer; leave() ends it. name: hostile. Errors: kInvalid.
   Result<std::uint32_t> enter(Bytes name);
-  /// One more use of a peer that has some.
+  /// One more use of a peer that is in use.
   void use(std::uint32_t peer) noexcept { ++peers_[peer].uses; }
   void leave(std::uint32_t peer) noexcept;
   fi_addr_t address(std::uint32_t peer) const noexcept { return peers_[peer].address; }
@@ -34,7 +34,7 @@ class Peers {
   struct Peer {
     fi_addr_t address = FI_ADDR_NOTAVAIL;
     std::uint32_t uses = 0;
-    Blob name;  // empty: nobody
+    Blob name;  // empty: free entry
   };
 
   bool is_name(Bytes name) const noexcept;

@@ -27,7 +27,7 @@ void PendingByes::add(Domain& domain, std::uint32_t peer, const Route& route,
   pending_.push_back({peer, route, granted, 0});
 }
 
-// What is full for one peer may not be for the next one.
+// The provider may be busy for one peer and not for the next.
 void PendingByes::look(Domain& domain, TimeNs now) noexcept {
   std::erase_if(pending_, [&](Pending& each) {
     if (each.since == 0) each.since = now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_progress.cc -- what an ofi transport moves: completions, what endpoints left
-// for later, and silence (see ofi_transport.h).
+// transports/ofi/ofi_progress.cc -- the progress of an ofi transport: completions, work that
+// endpoints deferred, and silence (see ofi_transport.h).
 #include <algorithm>
 
 #include "base/log.h"
@@ -34,7 +34,7 @@ void OfiTransport::look() noexcept {
   for_each([this](OfiEndpoint& endpoint) { endpoint.look(now_); });
 }
 
-// Its descriptor may show that for ever.
+// Its descriptor may stay readable for ever.
 void OfiTransport::lose(const std::string& why) noexcept {
   if (!lost_.empty()) return;
   lost_ = untold_ = why;
@@ -43,7 +43,7 @@ void OfiTransport::lose(const std::string& why) noexcept {
 }
 
 std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
-  // Completions in one progress(), beside those of frames: others have their turn.
+  // Completions in one progress(), including those of frames: others get a turn.
   constexpr std::size_t kCompletionsPerTurn = 256;
   std::size_t moved = 0;
   std::array<fi_cq_msg_entry, 16> entries;
@@ -74,13 +74,13 @@ std::size_t OfiTransport::complete(const fi_cq_msg_entry& entry, std::size_t fra
   return finish(context, 0);
 }
 
-// in: an operation of ours is over; a message has not come. Returns how many frames were handed on.
+// in: an operation that has ended, or a failed receive. Returns how many frames were handed on.
 std::size_t OfiTransport::finish(Context& context, long code) noexcept {
   if (context.use == Use::kRemoteRead) return read_done(static_cast<RemoteRead&>(context), code);
   if (context.use == Use::kExtension)
     extension_->done(context, code);
   else if (context.use == Use::kReceive)
-    buffer_free(static_cast<Buffer&>(context));  // its connection finds a gap
+    buffer_free(static_cast<Buffer&>(context));  // its connection notices a gap
   else
     sent(static_cast<Buffer&>(context), code);
   return 0;
@@ -89,7 +89,7 @@ std::size_t OfiTransport::finish(Context& context, long code) noexcept {
 void OfiTransport::take_error() noexcept {
   fi_cq_err_entry entry;
   if (!domain_->read_error(entry)) return;
-  if (entry.op_context == nullptr)  // of no buffer: of the whole
+  if (entry.op_context == nullptr)  // of the provider as a whole
     return lose("ofi: " + domain_->provider() + ": " + domain_->explain(entry.err));
   (void)finish(*static_cast<Context*>(entry.op_context), entry.err == 0 ? FI_EIO : entry.err);
 }
@@ -156,7 +156,7 @@ bool OfiTransport::has_forgotten_reads() noexcept {
 void OfiTransport::leave_read(std::unique_ptr<RemoteRead> read) noexcept {
   read->owner = nullptr;
   read->since = 0;
-  // Also when all is at its end: it may be among what was read of the queue already.
+  // Even at the very end: its completion may have been read from the queue already.
   if (read->under_way()) {
     left_reads_.push_back(std::move(read));
   } else {

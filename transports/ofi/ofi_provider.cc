@@ -17,14 +17,14 @@
 namespace livebtl::ofi {
 namespace {
 
-/// Of fi_getinfo, internal to libfabric: providers that FI_PROVIDER hides are there too. Where it
-/// is not known it is ignored.
+/// A flag of fi_getinfo, internal to libfabric: includes providers that FI_PROVIDER hides. Ignored
+/// where it is unknown.
 constexpr std::uint64_t kHiddenToo = std::uint64_t{1} << 60;
 constexpr std::string_view kOurs = "livebtl";
 constexpr std::string_view kHooks = "ofi_hook";
 constexpr const char* kShared = "FI_OFI_RXM_USE_SRX";
 
-/// What we ask for, and what we are ready to do in return.
+/// What we ask for, and what we offer in return.
 Info hints(const Library& library, const std::string& name, std::uint64_t caps,
            const Wanted& wanted) {
   Info hints(library.dupinfo(nullptr), FreeInfo{&library});
@@ -39,12 +39,12 @@ Info hints(const Library& library, const std::string& name, std::uint64_t caps,
   hints->tx_attr->msg_order = FI_ORDER_SAS;
   hints->rx_attr->msg_order = FI_ORDER_SAS;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
-  // All calls come from where the engine calls us; no thread of the provider's is wanted.
+  // We call only when the engine calls us; the provider should not start a thread.
   hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->mr_mode = wanted.memory_modes;
-  if (!name.empty()) hints->fabric_attr->prov_name = ::strdup(name.c_str());  // freed with it
+  if (!name.empty()) hints->fabric_attr->prov_name = ::strdup(name.c_str());  // freed with `hints`
   return hints;
 }
 
@@ -52,8 +52,8 @@ bool contains(const fi_info& info, std::string_view part) noexcept {
   return std::string_view(info.fabric_attr->prov_name).find(part) != std::string_view::npos;
 }
 
-/// ofi_rxm, as of 1.17 to 2.6, hands what has just arrived back to a connection that it has closed,
-/// and crashes, unless its connections share their receive buffers: as it is told, or over tcp.
+/// ofi_rxm, 1.17 to 2.6, hands what has just arrived back to a connection that it has closed, and
+/// crashes, unless its connections share receive buffers: by kShared, or by default over tcp.
 bool would_crash(std::string_view provider) {
   if (!provider.ends_with(";ofi_rxm")) return false;
   const char* const told = std::getenv(kShared);
@@ -86,7 +86,7 @@ std::string names(const fi_info* list) {
   return text.empty() ? "none" : text;
 }
 
-/// caps: where it can carry messages to. What a provider was not asked for it may not tell.
+/// caps: what to ask for. A provider may not mention what it was not asked for.
 Result<Info> list_of(const Library& library, const std::string& name, std::uint64_t caps,
                      const Wanted& wanted) {
   const Info asked = hints(library, name, caps, wanted);
@@ -123,7 +123,7 @@ Result<Info> choose_provider(const Library& library, const std::string& name,
       }
       Info chosen(library.dupinfo(each), FreeInfo{&library});
       if (!chosen) return fail(Errc::kNoMemory, "ofi: no memory for what libfabric says");
-      chosen->tx_attr->op_flags = 0;  // it can; each operation says whether it wants that
+      chosen->tx_attr->op_flags = 0;  // it can; each operation asks for what it needs
       return chosen;
     }
   }

@@ -16,9 +16,9 @@
 namespace livebtl::ofi {
 namespace {
 
-/// As long as a message may wait for a process that has gone to sleep over it.
+/// How long a message may have to wait for a sleeping process.
 constexpr TimeNs kRingsAfter = kMillisecond;
-/// In a row. Work may have been taken between the descriptor's showing it and our looking.
+/// In a row. Work may have been taken after the descriptor showed it and before we looked.
 constexpr int kFalseAlarmsMax = 256;
 
 bool add(const Fd& epoll, int fd) noexcept {
@@ -39,7 +39,8 @@ Result<Sleep> Sleep::open() {
 
 Sleep::Sleep(Fd epoll, Fd clock) noexcept : epoll_(std::move(epoll)), clock_(std::move(clock)) {}
 
-// The descriptor of before is still open: one that is closed stays in the set if a child of this process holds it, too.
+// The previous descriptor is still open: a closed one would stay in the set if a child of this
+// process held it as well.
 void Sleep::watch(int provider) noexcept {
   if (provider_ >= 0) ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, provider_, nullptr);
   provider_ = provider >= 0 && add(epoll_, provider) ? provider : -1;
@@ -56,7 +57,7 @@ bool Sleep::arm() noexcept {
     if (++false_alarms_ < kFalseAlarmsMax) return false;
     log(LogLevel::kInfo, "ofi",
         "the provider's descriptor shows work where there is none; it is asked every millisecond");
-    // net, of libfabric 1.17, shows for ever that its sockets can be written to.
+    // net (libfabric 1.17) reports for ever that its sockets are writable.
     watch(-1);
   }
   itimerspec in{};

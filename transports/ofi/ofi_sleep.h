@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_sleep.h -- one descriptor to sleep on, whatever the provider has: its own, or,
-// if it has none or one that shows work where there is none, a clock that rings soon.
+// transports/ofi/ofi_sleep.h -- one descriptor to sleep on, whatever the provider: its own or, if
+// it has none or one that shows work where there is none, a timer that expires soon.
 //
 // Threads: the engine's lock; the descriptor may be waited on without it.
 #pragma once
@@ -18,7 +18,7 @@ class Sleep {
   /// Errors: kSystem.
   static Result<Sleep> open();
 
-  /// The provider's descriptor from now on, or -1. It is there until this is told of another, or
+  /// The provider's descriptor from now on, or -1. It stays open until the next call or until this
   /// ends.
   void watch(int provider) noexcept;
 
@@ -28,7 +28,7 @@ class Sleep {
   bool arm() noexcept;
   /// There was work.
   void worked() noexcept { false_alarms_ = 0; }
-  /// Awake: whatever has rung does so no more.
+  /// After sleeping: stops the timer.
   void wake() noexcept;
 
  private:
@@ -37,7 +37,7 @@ class Sleep {
   Fd epoll_, clock_;
   int provider_ = -1;  // -1: none, or none that can be trusted
   int false_alarms_ = 0;
-  bool rings_ = false;  // the clock is set
+  bool rings_ = false;  // the timer is set
 };
 
 }  // namespace livebtl::ofi

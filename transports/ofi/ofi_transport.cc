@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_transport.cc -- opening, connecting, sleeping (see ofi_transport.h); what
-// moves is in ofi_progress.cc.
+// transports/ofi/ofi_transport.cc -- opening, connecting, sleeping (see ofi_transport.h); progress
+// is in ofi_progress.cc.
 #include "transports/ofi/ofi_transport.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr core::Caps kCaps{
     .keeps = true,
     .same_node_only = false,
     .by_ticket = true,
-    .exclusivity = 256,  // before tcp, behind verbs
+    .exclusivity = 256,  // before tcp, after verbs
     .latency_ns = 5'000,
     .bandwidth_mbps = 10'000,
 };
@@ -39,7 +39,7 @@ core::TransportKind ofi_kind(const std::string& provider) {
           kCaps.exclusivity,
           kCaps.bandwidth_mbps,
           true,
-          true,  // what lies beneath may be a device
+          true,  // the provider may use a device
           messages::rdma_devices()};
 }
 
@@ -103,10 +103,10 @@ Status OfiTransport::open_domain() {
   return {};
 }
 
-// Users are told once libfabric is at work on their memory no more.
+// Users are told once libfabric no longer touches their memory.
 void OfiTransport::end_domain() noexcept {
   if (domain_ == nullptr) return;
-  pending_byes_.look(*domain_, now_);  // once more
+  pending_byes_.look(*domain_, now_);  // a last try
   pending_byes_.forget();
   domain_->stop();
   if (extension_) extension_->end();
@@ -175,7 +175,7 @@ Result<std::unique_ptr<core::Endpoint>> OfiTransport::admit(Bytes ticket) {
   return made;
 }
 
-// A loss is told before it is mended, which it is not before all connections have gone.
+// A loss is reported before it is repaired, and repaired once all connections have gone.
 Status OfiTransport::usable() {
   if (const std::string loss = std::exchange(untold_, ""); !loss.empty())
     return fail(Errc::kUnreachable, loss);
@@ -190,7 +190,7 @@ std::vector<int> OfiTransport::descriptors() const {
 }
 
 bool OfiTransport::arm() noexcept {
-  // Nothing can come. Those who are connected still are to be told; who tries to open it again has a clock of its own.
+  // Nothing can arrive. Remaining endpoints must be told; whoever reopens the provider has a timer.
   if (!lost_.empty()) return ends_.empty();
   if (!unsettled_.empty() || !unposted_.empty() || seen_count_ != 0) return false;
   if (!domain_->may_wait()) return false;
@@ -199,7 +199,8 @@ bool OfiTransport::arm() noexcept {
   return count == 0 && sleep_.arm();  // an error is read again by progress()
 }
 
-// What look() counts is counted while something is under way; what rests is asked seldom by who sleeps.
+// look() has times to check while something is under way; a sleeping process seldom probes idle
+// peers.
 TimeNs OfiTransport::wake_at() const noexcept {
   const bool waits =
       pending_byes_.count() != 0 || !left_reads_.empty() || extension_ != nullptr ||

@@ -3,8 +3,8 @@
 // datagrams (FI_EP_RDM) with messages (FI_MSG) in order: one libfabric endpoint for all peers.
 //
 // Threads: none of its own; every call under the engine's lock. Formats: docs/WIRE.md, "ofi". Peers
-// exchange tickets over another path of the pair: only who has one knows the token by which
-// messages are taken.
+// exchange tickets over another path of the pair: only the holder of a ticket knows the token by
+// which messages are accepted.
 #pragma once
 
 #include <array>
@@ -20,16 +20,16 @@ namespace livebtl::ofi {
 
 /// For uses of the transport without the BML, and for tests.
 struct Options {
-  MakeExtension extension = {};      // called at each opening of the provider; empty: none
+  MakeExtension extension = {};      // called whenever the provider is opened; empty: none
   int memory_modes = kMemoryModes;   // as Wanted
-  std::size_t queue_entries = 0;     // as Domain::open()
-  const Library* library = nullptr;  // outlives the transport; null: the one that is installed
+  std::size_t queue_entries = 0;     // as for Domain::open()
+  const Library* library = nullptr;  // outlives the transport; null: the installed one
 };
 
-/// Its endpoints' numbers are their tokens.
+/// The number of an endpoint is its token.
 class OfiTransport final : public messages::MessageTransport<OfiEndpoint, std::uint64_t> {
  public:
-  /// provider: as choose_provider(). name: among transports. Errors: of choose_provider() and of
+  /// provider: as for choose_provider(). name: among transports. Errors: of choose_provider() and
   /// Domain::open().
   static Result<std::unique_ptr<OfiTransport>> make(const core::NodeFacts& facts,
                                                     const std::string& provider,
@@ -52,25 +52,25 @@ class OfiTransport final : public messages::MessageTransport<OfiEndpoint, std::u
   bool arm() noexcept override;
   TimeNs wake_at() const noexcept override;
 
-  /// What Options::extension made. Another one after each loss that usable() has mended.
+  /// What Options::extension made. A new one after each loss that usable() has repaired.
   Extension& extension() noexcept { return *extension_; }
 
   // For endpoints.
   Domain& domain() noexcept { return *domain_; }
   const ProviderAddress& own_address() const noexcept { return address_; }
   PendingByes& pending_byes() noexcept { return pending_byes_; }
-  /// Before leave(): nothing is under way for it any more.
+  /// Before leave(): whatever it has under way is disowned.
   void end_all_of(OfiEndpoint& endpoint) noexcept;
   void buffer_free(Buffer& buffer) noexcept;
-  /// Where a payload may be read to.
+  /// For a payload to be read into.
   BounceBuffer take_bounce();
   void give_bounce(BounceBuffer bounce);
-  /// libfabric is at work on no memory of users' any more: our endpoint is closed. Everything goes
-  /// down in the next progress(), and is opened anew.
+  /// Stops the domain: libfabric touches no user memory any more. All connections go down in the
+  /// next progress(), and the provider is reopened.
   void stop(const char* why) noexcept;
-  /// Of an endpoint that has no use for it any more; it ends when its read does.
+  /// Takes over a read that its endpoint gives up, and keeps it until it has ended.
   void leave_read(std::unique_ptr<RemoteRead> read) noexcept;
-  /// Frames of one connection that may be under way, so that a peer that rests stops nobody else.
+  /// Frames of one connection that may be under way, so that a stalled peer blocks nobody else.
   std::uint32_t sends_for_each() const noexcept;
 
  private:
@@ -104,12 +104,12 @@ class OfiTransport final : public messages::MessageTransport<OfiEndpoint, std::u
   std::unique_ptr<Extension> extension_;  // null: not asked for
   std::vector<std::unique_ptr<RemoteRead>> left_reads_;
   PendingByes pending_byes_;
-  std::vector<BounceBuffer> bounces_;  // not in use just now
+  std::vector<BounceBuffer> bounces_;  // not in use
   ProviderAddress address_;
-  std::string lost_;               // why the provider is of no use any more; empty: it is
-  std::string untold_;             // the same, until usable() has told it
+  std::string lost_;               // why the provider cannot be used any more; empty: it can
+  std::string untold_;             // the same, until usable() has reported it
   std::vector<Buffer*> unposted_;  // free receive buffers that libfabric did not take at once
-  // By arm(), for the next progress().
+  // Read by arm(), for the next progress().
   std::array<fi_cq_msg_entry, 16> seen_{};
   std::size_t seen_count_ = 0;
   bool foreign_told_ = false;

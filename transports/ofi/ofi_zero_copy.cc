@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_zero_copy.cc -- large payloads of an endpoint: ours, which the peer reads from where they lie, and
-// the peer's, which we read (see ofi_endpoint.h). Under the engine's lock.
+// transports/ofi/ofi_zero_copy.cc -- large payloads of an endpoint: ours, which the peer reads from
+// where they lie, and the peer's, which we read (see ofi_endpoint.h). Under the engine's lock.
 //
-// libfabric takes no operation back, and a provider made of software may look at memory long after its registration
-// has ended. So nothing is read straight into a user's memory; and where a user wants memory back that is exposed, our
-// libfabric endpoint is closed, which ends all of that and all connections with it; they are dialled again.
+// libfabric cannot cancel an operation, and a software provider may access memory long after its
+// registration has ended. So nothing is read directly into a user's memory; and when a user wants
+// exposed memory back, our libfabric endpoint is closed, which ends all such operations, and all
+// connections with them; they are dialled again.
 #include "base/assert.h"
 #include "transports/ofi/ofi_transport.h"
 
@@ -37,7 +38,7 @@ core::Post OfiEndpoint::expose(const core::Frame& frame) noexcept {
   return how;
 }
 
-// false: it came to nothing, and the connection is down.
+// false: it failed, and the connection is down.
 bool OfiEndpoint::begin_read(Buffer& buffer, const messages::Message& message) noexcept {
   const auto remote = decode_remote(message.payload);
   if (!remote || !trusted() || transport_.caps().zero_copy_bytes_max == 0) {
@@ -80,7 +81,7 @@ std::size_t OfiEndpoint::read_done(long code) noexcept {
   return deliver_read() ? 1 : 0;
 }
 
-// All of it is there. true: a frame was handed on.
+// The payload is there. true: a frame was handed on.
 bool OfiEndpoint::deliver_read() noexcept {
   const std::unique_ptr<RemoteRead> done = std::move(read_);
   const bool intact = connection_.deliver_read(done->header(), done->payload(), done->is_intact());
@@ -103,7 +104,8 @@ void OfiEndpoint::let_go() noexcept {
   if (!exposed_.empty()) end_zero_copy("memory was wanted back that was exposed");
 }
 
-// Users' memory is theirs again, whatever libfabric is at. What comes next in order is of no use without the payload.
+// Gives users their memory back, whatever libfabric is doing. Without the payload, what comes next
+// in order is of no use.
 void OfiEndpoint::end_zero_copy(const char* why) noexcept {
   if (!exposed_.empty()) transport_.stop(why);
   exposed_.clear();

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint8_t kVersion = 1;
 constexpr std::uint8_t kVersionOfSeveral = 2;   // an address with a nearness
-constexpr std::byte kNoNearness{0x80};          // in the fabric's byte of a contact of version 2
-constexpr std::uint32_t kNumberMax = 0xffffff;  // queue pairs and packets are counted in 24 bits
+constexpr std::byte kNoNearness{0x80};          // in the fabric byte of a version 2 contact
+constexpr std::uint32_t kNumberMax = 0xffffff;  // queue pair and packet numbers have 24 bits
 constexpr std::uint32_t kCreditsMax = 1u << 16;
 constexpr std::uint8_t kMtuMin = 1, kMtuMax = 5;
 
@@ -101,7 +101,7 @@ Result<PortAddress> decode_address(Bytes bytes) {
     return fail(Errc::kInvalid,
                 "verbs: an address of unknown version; do all processes run the same livebtl?");
   }
-  // A cut off address is no contact: a contact says that it is one.
+  // A truncated address is not a contact: contacts are marked.
   std::array<std::byte, kAddressBytes> head{};
   std::copy_n(bytes.begin(), std::min(bytes.size(), head.size()), head.begin());
   const bool contact = bytes.size() == kAddressBytes && (head[1] & kNoNearness) == kNoNearness;

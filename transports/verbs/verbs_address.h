@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_address.h -- which fabric a verbs port is on, the tickets by which two
-// queue pairs are connected, and where a buffer lies that the peer's device is to read; as values
-// and as bytes (docs/WIRE.md, "verbs"). Pure: no I/O.
+// transports/verbs/verbs_address.h -- the fabric of a verbs port, the tickets that connect two
+// queue pairs, and the location of a buffer that the peer's device is to read; as values and as
+// bytes (docs/WIRE.md, "verbs"). Pure: no I/O.
 //
-// All come from outside: every byte is checked.
+// Hostile input: every byte is checked.
 #pragma once
 
 #include <array>
@@ -38,27 +38,27 @@ struct PortAddress {
 };
 inline constexpr std::size_t kAddressBytes = 20;
 
-/// How a process ranks a module among its own, where it has several: the lower, the better.
+/// How a process with several modules ranks one of them: lower is better.
 struct Nearness {
-  std::uint8_t distance = 0;  // of its device from the processors of the process, as ACPI counts it
+  std::uint8_t distance = 0;  // from its device to the process's processors, in ACPI's units
   std::uint8_t place = 0;     // in the list of devices
   friend bool operator==(const Nearness&, const Nearness&) = default;
 };
 static_assert(sizeof(Nearness) == 2);
-/// What both ends of a pair make of their nearness to one module, alike: distance counts before place.
+/// Both ends of a pair get the same cost from their nearness to a module; distance counts first.
 std::uint32_t cost_of(const Nearness& one, const Nearness& other) noexcept;
 
-/// Symmetric. InfiniBand: within a subnet. The way to another begins at a router, whose LID a
-/// subnet manager would have to be asked for.
+/// Symmetric. InfiniBand: within a subnet. The route to another begins at a router, whose LID we
+/// would have to ask a subnet manager for.
 bool may_reach(const PortAddress& one, const PortAddress& other) noexcept;
 
-/// nearness: of one of several modules.
+/// nearness: if one of several modules.
 Blob encode_address(const PortAddress& address, const std::optional<Nearness>& nearness = {});
-/// As encode_address(), without the nearness, and marked so.
+/// As encode_address(), without the nearness, and marked as such.
 Blob encode_contact(const PortAddress& address, bool of_several);
-/// Of either. Errors: kInvalid.
+/// Takes either. Errors: kInvalid.
 Result<PortAddress> decode_address(Bytes bytes);
-/// Of an address that decode_address() takes; none: the only module of its process.
+/// bytes: accepted by decode_address(). none: a contact, or its process's only module.
 std::optional<Nearness> nearness_in(Bytes bytes) noexcept;
 
 /// What one end of a connection must know of the other.
@@ -66,7 +66,7 @@ struct Ticket {
   PortAddress port;
   std::uint32_t queue_pair = 0;    // number, 24 bits, not 0
   std::uint32_t first_packet = 0;  // its first packet sequence number, 24 bits
-  std::uint32_t credits = 0;       // messages that it takes before it says more
+  std::uint32_t credits = 0;       // messages that this end accepts at first
   std::uint32_t payload_bytes_max = 0;
   std::uint64_t node = 0;  // hash of the node identity
   std::uint8_t mtu = 0;    // an ibv_mtu: 1 (256 bytes) to 5 (4096)
@@ -74,7 +74,7 @@ struct Ticket {
 };
 
 Blob encode_ticket(const Ticket& ticket);
-/// Errors: kInvalid, with what is wrong.
+/// Errors: kInvalid, with the reason.
 Result<Ticket> decode_ticket(Bytes bytes);
 
 struct RemoteBuffer {

@@ -17,7 +17,8 @@
 namespace livebtl::verbs {
 namespace {
 
-/// These structures end in an array of no size, which `{}` may not name (clang's -Wzero-length-array).
+/// These structures end in a zero-length array, which `{}` may not name (clang's
+/// -Wzero-length-array).
 template <class Format>
 Format zeroed() noexcept {
   Format made;
@@ -37,7 +38,7 @@ ib_uverbs_attr attribute(std::uint16_t id, std::size_t bytes, std::uint64_t data
 }  // namespace
 
 int ring_soft_roce(int command_fd, std::uint32_t queue_pair) noexcept {
-  auto command = zeroed<ib_uverbs_post_send>();  // of no request: those in the queue are meant
+  auto command = zeroed<ib_uverbs_post_send>();  // no new request: it is about those in the queue
   command.qp_handle = queue_pair;
   command.wqe_size = sizeof(ib_uverbs_send_wr);
   ib_uverbs_post_send_resp answer{};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_calls.h -- the calls of libibverbs that we use, as one table: filled by
-// the library when it is first needed (verbs_library.cc), and by a fake fabric in tests.
+// transports/verbs/verbs_calls.h -- the libibverbs calls that we use, as one table: filled by the
+// library when it is first needed (verbs_library.cc), and by a fake fabric in tests.
 //
-// Each does what the ibv_ function of its name does, and reports errors as that one does. Those
-// that libibverbs has as inline functions over a context's own operations are calls here as well.
+// Each does what the ibv_ function of its name does, and reports errors the same way. The inline
+// functions that libibverbs has over a context's own operations are calls here as well.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -14,7 +14,7 @@
 
 namespace livebtl::verbs {
 
-/// What became of a work request. Taken with an error: it is in the queue, but the device was not told.
+/// What became of a work request. Taken with an error: it is queued, but the device was not told.
 struct Posted {
   bool taken = true;
   int error = 0;
@@ -38,7 +38,7 @@ class Calls {
   virtual int dealloc_pd(ibv_pd* domain) = 0;
   virtual ibv_mr* reg_mr(ibv_pd* domain, void* begin, std::size_t bytes, int access) = 0;
   virtual int dereg_mr(ibv_mr* region) = 0;
-  /// No call of libibverbs: how much memory this process may lock (RLIMIT_MEMLOCK).
+  /// Not a libibverbs call: how much memory this process may lock (RLIMIT_MEMLOCK).
   virtual std::size_t lockable_bytes() = 0;
   virtual ibv_comp_channel* create_comp_channel(ibv_context* context) = 0;
   virtual int destroy_comp_channel(ibv_comp_channel* channel) = 0;
@@ -50,9 +50,10 @@ class Calls {
   virtual int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) = 0;
   virtual int destroy_qp(ibv_qp* pair) = 0;
 
-  /// Of one request.
+  /// Posts one request.
   virtual Posted post_send(ibv_qp* pair, ibv_send_wr* work) = 0;
-  /// No call of libibverbs: tells the device of requests that were taken, where that failed (verbs_bell.h).
+  /// Not a libibverbs call: tells the device of requests that were taken, where that failed
+  /// (verbs_bell.h).
   virtual int ring(ibv_qp* pair) = 0;
   virtual int post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) = 0;
   virtual int poll_cq(ibv_cq* queue, int count_max, ibv_wc* done) = 0;
@@ -63,7 +64,7 @@ class Calls {
   virtual void ack_async_event(ibv_async_event* event) = 0;
 };
 
-/// The installed library. It is opened once a process and stays: its drivers cannot be unloaded.
+/// The installed library. It is opened once per process and stays: its drivers cannot be unloaded.
 /// Before the first call the process holds nothing of it. Under the engine's lock.
 /// Errors: kUnsupported (not installed, or too old), with what to install.
 Result<Calls*> library();

@@ -33,7 +33,7 @@ Result<std::unique_ptr<Device>> Device::open(Calls& calls, const Wish& wish) {
   return device;
 }
 
-// The opposite order of set_up(). What fails has gone with the device.
+// The reverse order of set_up(). Whatever fails has gone with the device.
 Device::~Device() {
   if (receives_ != nullptr) calls_.destroy_srq(receives_);
   if (completions_ != nullptr) calls_.destroy_cq(completions_);
@@ -77,14 +77,14 @@ Status Device::add_send_buffers() {
   return {};
 }
 
-// Two each let the device work at one while the next is filled. Where little memory can be locked it is left to new
-// connections.
+// With two each, the device works on one while the next is filled. Where little memory can be
+// locked, it is left to new connections.
 void Device::share_among(std::size_t connections) noexcept {
   constexpr std::uint32_t kEachMin = 2;
   constexpr std::size_t kOfLockable = 8;
   const auto ends = static_cast<std::uint32_t>(std::max<std::size_t>(1, connections));
   const std::size_t most = calls_.lockable_bytes() / kOfLockable / kBufferBytes;
-  // Earlier connections may have taken all that there was for them.
+  // Earlier connections may have taken them all.
   const auto too_few = [&] {
     return send_memory_->count() < ends * kEachMin || free_buffers_.size() < kEachMin;
   };
@@ -99,7 +99,7 @@ Status Device::make_queues() {
   if (domain_ == nullptr) return tl::unexpected(cannot_make("a protection domain", errno));
   channel_ = calls_.create_comp_channel(port_.context);
   if (channel_ == nullptr) return tl::unexpected(cannot_make("a completion channel", errno));
-  // Every buffer and every send may complete before anybody looks: the queue never overruns.
+  // Room for the completion of every buffer and every send: the queue never overruns.
   const auto entries = static_cast<int>(receives_max_ + kSendsMax);
   completions_ = calls_.create_cq(port_.context, entries, channel_);
   if (completions_ == nullptr) return tl::unexpected(cannot_make("a completion queue", errno));

@@ -8,7 +8,7 @@
 
 namespace livebtl::verbs {
 
-/// More than any peer has buffers.
+/// More buffers than any peer has.
 constexpr std::uint32_t kGrantsMax = 1u << 16;
 
 VerbsEndpoint::VerbsEndpoint(VerbsTransport& transport, std::unique_ptr<QueuePair> pair,
@@ -135,8 +135,8 @@ std::size_t VerbsEndpoint::deliver(std::size_t frames_max) noexcept {
   return moved;
 }
 
-// in: a message in its buffer. out: the sink has had it, and the buffer is the device's again; or its payload is being
-// read through that buffer.
+// in: a message in its buffer. out: the sink has had it, and the buffer is the device's again; or
+// its payload is being read through that buffer.
 bool VerbsEndpoint::handle(const Arrived& arrived) noexcept {
   using Taken = messages::Connection::Taken;
   Message special;

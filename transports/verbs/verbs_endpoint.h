@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_endpoint.h -- one connection over a queue pair: posts its messages, and keeps in order what
-// arrives. Its states and credits are in transports/messages/connection.h.
+// transports/verbs/verbs_endpoint.h -- one connection over a queue pair: posts messages and keeps
+// arrivals in order. Its states and credits are in transports/messages/connection.h.
 //
-// An admitted end is connected at once, but sends nothing before it has heard the dialler, which can take nothing
-// sooner. Large payloads are exposed: the peer reads them from where they lie, one after the other, and reports that it
-// has (verbs_zero_copy.cc). What comes behind one waits, as frames are in order.
+// An admitted end is connected at once, but sends nothing before it has heard from the dialler,
+// which can receive nothing sooner. Large payloads are exposed: the peer reads them from where they
+// lie, one after the other, and reports that it has (verbs_zero_copy.cc). Messages that follow one
+// wait, as frames are in order.
 //
-// Ownership: the engine owns the endpoint; the transport borrows it until ~VerbsEndpoint, and takes over the queue pair
-// then, to end it in good order.
+// Ownership: the engine owns the endpoint; the transport borrows it until ~VerbsEndpoint, and then
+// takes over the queue pair to end it properly.
 // Threads: the engine's lock.
 #pragma once
 
@@ -54,17 +55,17 @@ class VerbsEndpoint final : public core::Endpoint, core::TicketEnd, messages::De
   bool has_ready() const noexcept { return !waits_ && !early_.empty(); }
   /// A message has arrived. true: a frame was handed on.
   bool arrived(const Arrived& message) noexcept;
-  /// Hands on what had to wait, at most that many. Returns how many.
+  /// Hands on what had to wait, at most that many frames. Returns how many.
   std::size_t deliver(std::size_t frames_max) noexcept;
   /// A read of an exposed buffer is done. true: a frame was handed on.
   bool read_done() noexcept;
   /// Something of ours has reached the peer's device.
   void peer_answered() noexcept;
-  /// What could not be sent or reported in the midst of another call.
+  /// Sends or reports what another call could not.
   void settle() noexcept;
-  /// Nothing was heard for long: asks whether the other end is still there.
+  /// After a long silence: asks whether the other end is still there.
   void ask_if_silent(TimeNs now) noexcept;
-  /// Goes down, in progress() alone.
+  /// Goes down. Only in progress().
   void take_down(const Error& why) noexcept { connection_.take_down(why); }
 
  private:
@@ -92,7 +93,7 @@ class VerbsEndpoint final : public core::Endpoint, core::TicketEnd, messages::De
   std::unique_ptr<QueuePair> pair_;
   messages::Connection connection_;
   bool bye_sent_ = false;
-  bool waits_ = true;          // what comes now: before attach(), or during a remote read
+  bool waits_ = true;          // arrivals wait: before attach(), or during a remote read
   std::deque<Arrived> early_;  // had to wait
   std::vector<messages::ExposedBuffer<Registration>> exposed_;  // not read yet, in order
   std::optional<RemoteRead> read_;

@@ -13,7 +13,7 @@ namespace livebtl::verbs {
 
 namespace {
 
-// Queues are locked in memory, too: whatever is made may hit the limit.
+// Queues lock memory as well: whatever is made may hit the limit.
 std::string lock_limit(int error) {
   rlimit limit{};
   if ((error != ENOMEM && error != EPERM) || ::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
@@ -30,7 +30,7 @@ std::string errno_text(int error) { return std::generic_category().message(error
 
 Error cannot_open(const ibv_device& device, int error) {
   const std::string node = std::string("/dev/infiniband/") + device.dev_name;
-  // libibverbs looks for the file elsewhere after any failure, and then tells of that.
+  // After any failure libibverbs looks for the file elsewhere, and then reports that.
   if (error == ENOENT && ::faccessat(AT_FDCWD, node.c_str(), R_OK | W_OK, AT_EACCESS) != 0)
     error = errno;
   std::string text = std::string(device.name) + " cannot be opened: " + errno_text(error);

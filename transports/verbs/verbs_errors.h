@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_errors.h -- what the device says, in words that help. Pure, but for the
-// limits of this process.
+// transports/verbs/verbs_errors.h -- device errors in words that help. Pure, except that it reads
+// this process's limits and its rights to a device's file.
 #pragma once
 
 #include <string>

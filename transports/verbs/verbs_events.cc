@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_events.cc -- what the device reports by itself, and what becomes of the
-// connections and of the device then (see verbs_transport.h).
+// transports/verbs/verbs_events.cc -- the events that the device reports, and what they do to the
+// connections and to the device (see verbs_transport.h).
 #include <sys/epoll.h>
 
 #include "base/log.h"
@@ -30,7 +30,7 @@ void VerbsTransport::on_event(const ibv_async_event& event) noexcept {
     case IBV_EVENT_PORT_ERR:
       if (event.element.port_num != device_->port().port) return;
       return all_down("its port is down: is the cable in, and its network interface up?");
-    // A device that is taken away may say no more than that its addresses have changed.
+    // A device that is removed may report only a change of its addresses.
     case IBV_EVENT_GID_CHANGE:
     case IBV_EVENT_LID_CHANGE:
     case IBV_EVENT_PORT_ACTIVE:
@@ -47,7 +47,7 @@ void VerbsTransport::on_event(const ibv_async_event& event) noexcept {
   }
 }
 
-// Connections live as long as the address does that they were made with.
+// Connections live as long as the address with which they were made.
 void VerbsTransport::look_at_address() noexcept {
   const OpenPort& port = device_->port();
   const auto now = look_at_port(calls_, device_->context(), port.port, port.state.gid_index);
@@ -57,13 +57,13 @@ void VerbsTransport::look_at_address() noexcept {
   all_down(now ? "its address has changed" : now.error().text);
 }
 
-// why: no connection by this device works any more.
+// why: no connection over this device works any more.
 void VerbsTransport::all_down(const std::string& why) noexcept {
   const Error down{Errc::kDown, "verbs: " + device_->name() + ": " + why};
   for_each([&](VerbsEndpoint& endpoint) { endpoint.take_down(down); });
 }
 
-// Only noted: it may come out in any call. progress() draws the conclusions.
+// Only noted, as any call may find it; progress() acts on it.
 void VerbsTransport::lose_device(const std::string& why) noexcept {
   if (!lost_.empty()) return;
   lost_ = untold_ = why;
@@ -71,7 +71,7 @@ void VerbsTransport::lose_device(const std::string& why) noexcept {
       device_->name().c_str(), why.c_str());
 }
 
-// While the device is held open, its driver may not be able to let it go.
+// While the device is held open, its driver may be unable to release it.
 void VerbsTransport::close_device() noexcept {
   if (!device_) return;
   parked_.clear();
@@ -82,7 +82,8 @@ void VerbsTransport::close_device() noexcept {
   device_.reset();
 }
 
-// Before it is closed: a child of this process may hold its descriptors, too, and they would stay watched.
+// Before it is closed: a child of this process may also hold its descriptors, and they would stay
+// watched.
 void VerbsTransport::unwatch(const Device& device) noexcept {
   for (const int fd : {device.completion_fd(), device.event_fd()})
     ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, fd, nullptr);

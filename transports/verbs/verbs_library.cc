@@ -24,8 +24,8 @@ struct Symbol {
   Function* call = nullptr;
 };
 
-/// The driver's own functions, if the one that tells a port's flags is among them. What the header
-/// does in a macro that is no standard C++.
+/// The driver's own functions, if the one that reports a port's flags is among them. The header
+/// does this in a macro that is not standard C++.
 const verbs_context* new_enough(ibv_context* context) noexcept {
   const verbs_context* const driver = verbs_get_ctx(context);
   if (driver == nullptr || driver->sz < sizeof *driver - offsetof(verbs_context, query_port))
@@ -47,7 +47,7 @@ class Library final : public Calls {
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes) override {
     if (const verbs_context* driver = new_enough(context); driver != nullptr)
       return driver->query_port(context, port, attributes, sizeof *attributes);
-    *attributes = {};  // the function fills what it was first published with: no flags
+    *attributes = {};  // the function fills in its original fields: no flags
     return query_port_.call(context, port, reinterpret_cast<_compat_ibv_port_attr*>(attributes));
   }
   int query_gid(ibv_context* context, std::uint8_t port, int index, ibv_gid_entry* entry) override {
@@ -86,7 +86,7 @@ class Library final : public Calls {
   }
   int destroy_qp(ibv_qp* pair) override { return destroy_qp_.call(pair); }
 
-  // What a context brings itself.
+  // The context's own operations.
   Posted post_send(ibv_qp* pair, ibv_send_wr* work) override {
     ibv_send_wr* refused = nullptr;
     const int error = pair->context->ops.post_send(pair, work, &refused);
@@ -174,8 +174,8 @@ Result<Calls*> Library::open() {
   }
   static Library opened;
   if (const Status loaded = opened.load(handle); !loaded) return tl::unexpected(loaded.error());
-  // Before any other call of it: on kernels before 5.12 a fork would else take the pages of the
-  // drivers' queues away from the device. Later kernels need it not, and there it does nothing.
+  // Before any other call: on kernels before 5.12 a fork would otherwise take the pages of the
+  // drivers' queues away from the device. Later kernels do not need it; there it does nothing.
   if (const int error = opened.fork_init_.call(); error != 0) {
     log(LogLevel::kInfo, "verbs",
         "another library was here first, so queues are not protected against fork: %s",
@@ -187,7 +187,7 @@ Result<Calls*> Library::open() {
 }  // namespace
 
 Result<Calls*> library() {
-  // An attempt that failed is made again: the package may have been installed meanwhile.
+  // A failed attempt is repeated: the package may have been installed meanwhile.
   static Calls* opened = nullptr;
   if (opened != nullptr) return opened;
   auto now = Library::open();

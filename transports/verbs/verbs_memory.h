@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_memory.h -- memory that is registered with a device: buffers of one size,
-// in pieces that are added when they are needed; and a user's, for the time of one payload.
+// transports/verbs/verbs_memory.h -- memory registered with a device: buffers of one size, in
+// pieces that are added as needed; and a user's memory, for the time of one payload.
 //
-// A child of fork() does not get the buffers (MADV_DONTFORK): with copy on write it could else take
-// the pages away that the device writes to. A user's memory is his to give to children: kernels
-// from 5.12 on leave pinned pages with the parent, before that ibv_fork_init() sees to it.
+// A child of fork() does not get the buffers (MADV_DONTFORK): copy on write could otherwise take
+// away the pages that the device writes to. Children may get a user's memory: kernels from 5.12 on
+// leave pinned pages with the parent, before that ibv_fork_init() sees to it.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace livebtl::verbs {
 
-/// The largest message, up to a whole number of cache lines.
+/// The largest message, rounded up to whole cache lines.
 inline constexpr std::size_t kBufferBytes = (messages::kMessageBytesMax + 127) / 128 * 128;
 
 class Memory {
@@ -23,12 +23,12 @@ class Memory {
   static constexpr std::uint32_t kPieceBuffers = 32;
 
   Memory(Calls& calls, ibv_pd* domain) noexcept : calls_(calls), domain_(domain) {}
-  /// Gives all back. No queue refers to it any more.
+  /// Releases all. No queue may refer to it any more.
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// kPieceBuffers more; they are the last ones. Errors: kNoMemory.
+  /// Adds kPieceBuffers buffers at the end. Errors: kNoMemory.
   Status add_piece();
   std::uint32_t count() const noexcept {
     return static_cast<std::uint32_t>(pieces_.size()) * kPieceBuffers;
@@ -51,12 +51,12 @@ class Memory {
   std::vector<Piece> pieces_;
 };
 
-/// A user's memory in the device's hands. Once this has ended, the device does not touch it any
-/// more: what it had been told to read or write there fails, and its queue pair with it.
+/// A user's memory in use by the device. Once this has ended, the device does not touch it any
+/// more: reads and writes under way there fail, and their queue pair with them.
 struct EndRegistration {
   Calls* calls = nullptr;
-  std::size_t* sum = nullptr;  // of the bytes of all such, while they last
-  // It fails only when the device has gone, and its grip on the memory with it.
+  std::size_t* sum = nullptr;  // of the bytes of all that exist
+  // This fails only if the device has gone, and its access to the memory with it.
   void operator()(ibv_mr* region) const noexcept {
     *sum -= region->length;
     calls->dereg_mr(region);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_modules.cc -- which verbs transports a process has: one, or one for each of several devices and
-// ports (see verbs_transport.h).
+// transports/verbs/verbs_modules.cc -- the verbs transports of a process: one, or one for each of
+// several devices and ports (see verbs_transport.h).
 #include "base/log.h"
 #include "base/transport_name.h"
 #include "transports/verbs/verbs_nearness.h"
@@ -26,12 +26,13 @@ core::TransportKind kind_of(const Module& module) {
           messages::rdma_devices()};
 }
 
-/// "verbs:mlx5_0"; of no name: "verbs".
+/// "verbs:mlx5_0"; without a name: "verbs".
 std::string called(const std::string& name) {
   return name.empty() ? std::string(kFamily) : std::string(kFamily) + ":" + name;
 }
 
-/// What "auto" stands for. Where no port is active now, all are meant: one may be so by the time that verbs is added.
+/// What "auto" stands for. If no port is active now, all ports: one may be active by the time that
+/// verbs is added.
 DeviceList found_list(const std::string& system_files) {
   const std::vector<ListedPort> ports = listed_ports(system_files);
   const bool any_active = std::ranges::any_of(ports, &ListedPort::active);

@@ -26,7 +26,7 @@ std::string first_line(const std::string& path) {
   return text ? text->substr(0, text->find('\n')) : "";
 }
 
-/// By length, then by letters: mlx5_2 before mlx5_10.
+/// By length, then alphabetically: mlx5_2 before mlx5_10.
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -112,7 +112,7 @@ std::uint8_t distance_of(const std::string& system_files, const std::string& dev
                          const std::set<unsigned>& processors) {
   const auto home = parse_number<unsigned>(
       first_line(system_files + "/class/infiniband/" + device + "/device/numa_node"));
-  if (!home) return kNear;  // "-1", or no such file: nobody knows
+  if (!home) return kNear;  // "-1", or no such file: unknown
   const std::string folder = system_files + "/devices/system/node";
   const std::vector<unsigned> nodes = nodes_in(folder);
   const auto at = std::find(nodes.begin(), nodes.end(), *home) - nodes.begin();

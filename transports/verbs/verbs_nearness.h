@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_nearness.h -- the RDMA ports of this machine as the kernel shows them in /sys, and how far each
-// device is from the processors that this process may run on. No device is opened. docs/adr/0065-several-cards.md says
-// why hwloc is not asked.
+// transports/verbs/verbs_nearness.h -- the RDMA ports of this machine as the kernel shows them in
+// /sys, and how far each device is from the processors that this process may run on. No device is
+// opened. docs/adr/0065-several-cards.md says why hwloc is not used.
 //
 // Any thread. `system_files` is /sys, or what a test has made in its place.
 #pragma once
@@ -18,14 +18,14 @@ struct ListedPort {
   std::uint8_t port = 0;
   bool active = false;
 };
-/// In the order of their names, mlx5_2 before mlx5_10. Without iWARP's, which are not supported.
+/// Sorted by name, mlx5_2 before mlx5_10. Without iWARP ports, which are not supported.
 std::vector<ListedPort> listed_ports(const std::string& system_files);
 
 /// The numbers of the processors that this process may run on.
 std::set<unsigned> bound_processors();
 
-/// Of the device's node (NUMA) from the nearest node of these processors, in units of which ten are "on that node". Ten
-/// also if the machine does not tell.
+/// From the device's node (NUMA) to the nearest node of these processors; 10: on that node. Also 10
+/// if the machine does not tell.
 std::uint8_t distance_of(const std::string& system_files, const std::string& device,
                          const std::set<unsigned>& processors);
 

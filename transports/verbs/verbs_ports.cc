@@ -12,7 +12,7 @@
 namespace livebtl::verbs {
 namespace {
 
-constexpr int kGidsMax = 256;  // looked at: a route has one byte for the index
+constexpr int kGidsMax = 256;  // that we read: a route has one byte for the index
 
 Gid gid_of(const ibv_gid_entry& entry) noexcept {
   Gid gid;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_ports.h -- which port of which device, and which of its addresses (GIDs),
-// a verbs transport uses.
+// transports/verbs/verbs_ports.h -- the choice of device, port and address (GID) for a verbs
+// transport.
 #pragma once
 
 #include <optional>
@@ -20,27 +20,27 @@ struct PortState {
   PortAddress address;
   int gid_index = 0;
   std::uint8_t mtu = 0;  // an ibv_mtu
-  // Frames carry a global route header: on RoCE, and where an InfiniBand port wants it of all, as
-  // some virtual functions do.
+  // Frames carry a global route header: on RoCE, and where an InfiniBand port requires it of all,
+  // as some virtual functions do.
   bool global_route = false;
 };
 /// Errors: kUnreachable: it is not active, or has no address; kDown: the device is gone.
 Result<PortState> look_at_port(Calls& calls, ibv_context* context, std::uint8_t port,
                                int gid_index = -1);
 
-/// Of a RoCE port's entries: RoCEv2 before RoCEv1; an IPv4 address before a global IPv6 address
-/// before a link-local one; then the lowest index. Only entries of the port's own network device,
+/// The best of a RoCE port's entries: RoCEv2 before RoCEv1; IPv4 before global IPv6 before
+/// link-local addresses; then the lowest index. Only entries of the port's own network device,
 /// which has the first entry: those of VLANs and bridges above it lead elsewhere.
 std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> entries);
 
 struct OpenPort {
-  ibv_context* context = nullptr;  // the caller's, to close
+  ibv_context* context = nullptr;  // the caller closes it
   std::string device;              // "mlx5_0"
   std::uint8_t port = 0;
   PortState state;
 };
-/// Opens a device with a port that can be used. Errors: kUnreachable (none; all reasons), kAuth,
-/// kNotFound (no such device).
+/// Opens a device with a port that can be used. Errors: kNotFound (no such device); kUnreachable,
+/// kAuth, kSystem, kDown, kUnsupported (none; all reasons).
 Result<OpenPort> open_port(Calls& calls, const Wish& wish);
 
 }  // namespace livebtl::verbs

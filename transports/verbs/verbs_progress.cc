@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_progress.cc -- what a verbs transport moves: completions, what endpoints
-// left for later, connections that end, and silence (see verbs_transport.h).
+// transports/verbs/verbs_progress.cc -- the progress of a verbs transport: completions, work that
+// endpoints deferred, connections that end, and silence (see verbs_transport.h).
 #include <algorithm>
 
 #include "base/assert.h"
@@ -27,7 +27,7 @@ std::size_t VerbsTransport::progress(core::TransportSink& /*accept*/, TimeNs now
   return moved;
 }
 
-// What arm() saw; frames beyond the budget are kept for the next time.
+// What arm() read; frames beyond the budget are kept for the next time.
 std::size_t VerbsTransport::take_seen(std::size_t frames_max) noexcept {
   std::size_t moved = 0, at = 0;
   const auto count = static_cast<std::size_t>(seen_count_);
@@ -39,7 +39,7 @@ std::size_t VerbsTransport::take_seen(std::size_t frames_max) noexcept {
 }
 
 std::size_t VerbsTransport::poll(std::size_t frames_max) noexcept {
-  // Completions in one progress(), beside those of frames: others have their turn.
+  // Completions in one progress(), besides those of frames: others get a turn.
   constexpr std::size_t kControlsPerTurn = 256;
   std::size_t moved = 0, others = 0;
   std::array<ibv_wc, 16> done;
@@ -48,7 +48,7 @@ std::size_t VerbsTransport::poll(std::size_t frames_max) noexcept {
     const int wanted = static_cast<int>(std::min(done.size(), frames_max - moved));
     const int count = calls_.poll_cq(device_->completions(), wanted, done.data());
     if (count < 0) {
-      take_events();  // it may say more
+      take_events();  // they may tell more
       lose_device("its completions cannot be read any more");
       break;
     }
@@ -73,7 +73,7 @@ bool VerbsTransport::complete_receive(const ibv_wc& done) noexcept {
     endpoint->take_down(explain(done.status, endpoint->describe()));
     return false;
   }
-  // Its endpoint has gone; the credit is given back with the queue pair.
+  // Its endpoint has gone; the credit is returned with the queue pair.
   buffer_free(buffer);
   if (Parked* parked = find_parked(done.qp_num)) {
     const char* why = nullptr;
@@ -112,10 +112,10 @@ void VerbsTransport::sweep() noexcept {
   for (const auto& [number, endpoint] : ends_) endpoint->ask_if_silent(now_);
 }
 
-// The completion queue holds no more than what was just read from it, and was not looked at yet:
-// of what was broken up before that, nothing is left there.
+// The completion queue has just been read until it was empty: it holds nothing any more of pairs
+// broken up before that. What was read is not handled yet.
 void VerbsTransport::sweep_parked() noexcept {
-  // A BYE gets there at once or, mostly, never: the other end may have gone at the same time.
+  // A BYE arrives at once or, usually, never: the other end may have gone at the same time.
   constexpr TimeNs kPartingTime = 10 * kMillisecond;
   device_->completions_seen_empty();
   for (std::size_t i = 0; i < parked_.size();) {

@@ -13,18 +13,18 @@ namespace {
 
 constexpr std::uint32_t kFrameSends = 64;
 constexpr std::uint32_t kControls = 3;  // a grant of credit, a probe, BYE
-constexpr std::uint32_t kReads = 1;     // more would hold up the frames behind them
+constexpr std::uint32_t kReads = 1;     // more would hold up the frames after them
 constexpr std::uint32_t kSendDepth = kFrameSends + messages::kExposedMax + kControls + kReads;
 constexpr std::uint32_t kInlineMax = 256;
 
-// A packet without an answer is sent again after 268 ms (4.096 us * 2^16; devices may take up to
-// four times as long), six times: two to seven seconds until a peer counts as gone, about as long
-// as a probe over tcp takes. A lost packet costs so much time only if none comes after it, while an
-// answer that is merely late, as from a machine that others share or that is being migrated, costs
-// a second transmission each time, and the path in the end. 7 would mean for ever on some devices.
+// An unanswered packet is sent again after 268 ms (4.096 us * 2^16; devices may take up to four
+// times as long), six times: two to seven seconds until a peer counts as gone, about as long as a
+// probe over tcp takes. A lost packet costs that much time only if no other follows it, while an
+// answer that is merely late, as from a machine that is shared or being migrated, costs a
+// retransmission each time, and in the end the path. 7 would mean for ever on some devices.
 constexpr std::uint8_t kAckTimeout = 16;
 constexpr std::uint8_t kRetries = 6;
-// Credits see to it that a buffer is there; if none is, it is our mistake, and must end.
+// Credits ensure that a buffer is there; if none is, that is our mistake, and must end.
 constexpr std::uint8_t kNotReadyRetries = 6;
 constexpr std::uint8_t kNotReadyTimer = 12;  // 0.64 ms
 constexpr std::uint8_t kHopsMax = 64;
@@ -86,7 +86,7 @@ Status QueuePair::become_ready() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port().port;
-  // Writes are of nothing: send_nothing(). Nothing is registered so that it could be written.
+  // Writes are of zero bytes: send_nothing(). No memory is registered for peers to write to.
   attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   const int error = device_.calls().modify_qp(
       pair_, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
@@ -147,7 +147,7 @@ bool QueuePair::post(Send& send, ibv_send_wr& work) noexcept {
     if (posted.error != ENOMEM) error_ = posted.error;  // ENOMEM: the send queue is full
     return false;
   }
-  // What cannot be told of stays the device's all the same, until the pair is broken up.
+  // A request that the device was not told of is still its own until the pair is broken up.
   if (posted.error != 0 && device_.calls().ring(pair_) != 0) error_ = posted.error;
   ++sends_;
   if (send.use_for == Use::kFrame) ++frames_;

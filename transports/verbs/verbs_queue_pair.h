@@ -9,32 +9,32 @@ namespace livebtl::verbs {
 
 class QueuePair {
  public:
-  /// Made, and ready to be connected. Errors: kNoMemory, kSystem.
+  /// Makes one that can be connected. Errors: kNoMemory, kSystem.
   static Result<std::unique_ptr<QueuePair>> make(Device& device, std::uint32_t first_packet);
-  /// Destroys it. Messages that arrived and were not read yet may be lost with their buffers,
-  /// unless it was broken up and the completion queue seen empty since.
+  /// Destroys it. Messages that have arrived unread may be lost with their buffers, unless it was
+  /// broken up and the completion queue has been seen empty since.
   ~QueuePair();
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
 
   std::uint32_t number() const noexcept { return pair_->qp_num; }
   std::uint32_t first_packet() const noexcept { return first_packet_; }
-  /// Errors: kSystem, kDown.
+  /// Errors: kUnreachable.
   Status connect(const Ticket& peer);
   /// Nothing is sent or received any more.
   void break_up() noexcept;
 
-  /// false: no room now, or error() says why never again. What was taken may lead to an error(), too.
+  /// false: no room now, or never again: see error(). A frame that was taken may also set error().
   bool send_frame(const core::Frame& frame, std::uint32_t granted, bool payload_crc) noexcept;
   /// A frame whose payload is exposed.
   bool send_exposed(Bytes header, const RemoteBuffer& remote, std::uint32_t granted) noexcept;
   bool send_control(Kind kind, std::uint32_t granted, std::uint32_t read) noexcept;
   /// Reads from the peer's memory. One at a time.
   bool read(const ibv_sge& to, std::uint64_t from, std::uint32_t key) noexcept;
-  /// Writes nothing into the peer's memory: is its queue pair still there? The device there
+  /// Writes zero bytes to the peer's memory: is its queue pair still there? The device there
   /// answers, whatever the process does; no credit is used.
   bool send_nothing() noexcept;
-  /// An errno of a send that the device did not take, or could not be told of; 0: none.
+  /// The errno of a send that the device refused or could not be told of; 0: none.
   int error() const noexcept { return error_; }
 
   /// A send's completion was read.

@@ -22,8 +22,8 @@ RemoteRead::RemoteRead(Device& device, std::uint32_t buffer, Bytes header,
 }
 
 bool RemoteRead::post(QueuePair& pair) noexcept {
-  // Nothing slows the answer to a read down. Soft-RoCE lets a sender have 128 packets on their way, of 1 KiB on most
-  // networks: ask for no more at once, else switches and guests drop what they cannot queue.
+  // Nothing throttles the answer to a read. Soft-RoCE allows a sender 128 packets in flight, of
+  // 1 KiB on most networks: ask for no more at once, or switches and guests drop what overflows.
   constexpr std::uint32_t kReadBytes = 128u << 10;
   const std::uint32_t bytes =
       std::min(progress_.left(), region_ ? kReadBytes : static_cast<std::uint32_t>(kBufferBytes));

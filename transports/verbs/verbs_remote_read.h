@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_remote_read.h -- the reading of one payload from the peer's exposed buffer.
+// transports/verbs/verbs_remote_read.h -- the read of one payload from the peer's exposed buffer.
 //
-// In steps: straight to where the sink wants it, which is registered for that time; or, where that cannot be registered
-// or there is no such place, through a bounce buffer: the receive buffer in which the message came. Only our own device
-// writes here, by reads that were posted here: the peer never can.
+// In steps: directly to where the sink wants it, which is registered meanwhile; or, if that cannot
+// be registered or there is no such place, through a bounce buffer: the receive buffer in which the
+// message came. Only our own device writes here, by reads that we posted: the peer never can.
 //
 // Ownership: the place is the user's again once this has ended. Threads: the engine's lock.
 #pragma once
@@ -28,16 +28,18 @@ class RemoteRead {
 
   /// Posts the next read. false: no room now.
   bool post(QueuePair& pair) noexcept;
-  /// The read that was posted is done. true: all is there, and the memory is not registered any more.
+  /// The read that was posted is done. true: it was the last, and the memory is not registered any
+  /// more.
   bool step_done() noexcept;
   bool under_way() const noexcept { return progress_.under_way(); }
-  /// The device writes to the user's memory by itself just now.
+  /// A read into the user's memory is under way.
   bool holds_place() const noexcept { return region_ && under_way(); }
-  /// Where a read may still write to although this ends: its buffer, which is not free before the queue pair has gone.
+  /// A read into the buffer is under way. If this ends now, the buffer is not free before the queue
+  /// pair has gone.
   bool holds_buffer() const noexcept { return !region_ && under_way(); }
-  /// The user wants the memory back. Requires: not holds_place(). What is there already moves along.
+  /// The user wants the memory back: what is there already is copied. Requires: not holds_place().
   void leave_place();
-  /// The device touches the place no more; what it was reading there fails.
+  /// The device no longer touches the place; a read into it fails.
   void end_registration() noexcept { region_.reset(); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/verbs/verbs_transport.cc -- opening, connecting, sleeping (see verbs_transport.h);
-// what moves is in verbs_progress.cc, what the device reports in verbs_events.cc.
+// progress is in verbs_progress.cc, what the device reports in verbs_events.cc.
 #include "transports/verbs/verbs_transport.h"
 
 #include <sys/epoll.h>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr TimeNs kReopenEvery = kSecond;
 constexpr TimeNs kRegisterEvery = kSecond;
-/// Of what may be locked, users' memory takes that part at most: the buffers of new connections
-/// come first.
+/// Users' memory takes at most 1/kLockableShare of what may be locked: the buffers of new
+/// connections come first.
 constexpr std::size_t kLockableShare = 4;
 
 Status watch(const Fd& epoll, int fd) {
@@ -44,7 +44,7 @@ Result<std::unique_ptr<VerbsTransport>> VerbsTransport::make(const core::NodeFac
 VerbsTransport::VerbsTransport(const core::NodeFacts& facts, Calls& calls, const Module& module)
     : MessageTransport(facts), calls_(calls), module_(module), random_(random_u64()) {}
 
-// A BYE that is not on its way by now may be lost with the device: the peers find out by themselves.
+// A BYE that is not under way by now may be lost with the device: the peers notice by themselves.
 VerbsTransport::~VerbsTransport() {
   LIVEBTL_ASSERT(ends_.empty(), "endpoints are destroyed before their transport");
   close_device();
@@ -57,7 +57,7 @@ bool VerbsTransport::reaches(Bytes address) const noexcept {
   return peer && may_reach(*peer, address_);
 }
 
-// A peer that has one module alone of that name says nothing of its nearness.
+// A peer with only one module of that name says nothing about its nearness.
 std::uint32_t VerbsTransport::cost(Bytes address) const noexcept {
   return nearness_ ? cost_of(*nearness_, nearness_in(address).value_or(Nearness{})) : 0;
 }
@@ -105,7 +105,7 @@ Status VerbsTransport::ensure_ready() {
   return open_device();
 }
 
-// A loss is told before the device is looked for, which it is not before progress() gave it back.
+// A loss is reported before the device is looked for, which waits until progress() has released it.
 Status VerbsTransport::usable() {
   if (const std::string loss = std::exchange(untold_, ""); !loss.empty())
     return fail(Errc::kUnreachable, "verbs: the device is lost: " + loss);
@@ -156,11 +156,11 @@ std::size_t VerbsTransport::pinned_bytes() const noexcept {
   return registered_ + (device_ ? device_->pinned_bytes() : 0);
 }
 
-// First asks for an event, then looks once more: what came between the two shows in one of them.
+// First asks for an event, then looks once more: one of the two shows what comes in between.
 bool VerbsTransport::arm() noexcept {
   if (!unsettled_.empty() || seen_count_ != 0) return false;
   if (!device_) return true;
-  if (!lost_.empty()) return false;  // progress() gives it back
+  if (!lost_.empty()) return false;  // progress() releases it
   armed_ = true;
   if (calls_.req_notify_cq(device_->completions()) != 0) return false;
   seen_count_ = std::max(
@@ -168,7 +168,8 @@ bool VerbsTransport::arm() noexcept {
   return seen_count_ == 0;
 }
 
-// Nobody else tells that a silent peer has gone; who sleeps asks seldom. No event follows a parting either.
+// Nothing else tells that a silent peer has gone; a sleeping process seldom asks. A parting causes
+// no event either.
 TimeNs VerbsTransport::wake_at() const noexcept {
   if (!device_) return kNoDeadline;
   if (!parked_.empty()) return now_ + kMillisecond;
@@ -181,7 +182,7 @@ void VerbsTransport::park(std::unique_ptr<QueuePair> pair, std::uint32_t open_gr
   if (!parting) break_up(parked_.back());
 }
 
-// Where memory cannot be locked it cannot be a moment later either, mostly: asking for each payload
+// Memory that cannot be locked now usually cannot be a moment later either: asking for each payload
 // would cost more than it could save.
 Registration VerbsTransport::register_user(Bytes memory, int access, bool& refused) noexcept {
   const std::size_t most = calls_.lockable_bytes() / kLockableShare;

@@ -3,8 +3,8 @@
 // (InfiniBand, RoCE), one queue pair for each peer, with one shared receive queue.
 //
 // Threads: none of its own; every call under the engine's lock. Formats: docs/WIRE.md, "verbs". The
-// device may go away at any time: then all endpoints go down, everything of the device is given
-// back, and it is opened again when somebody connects and it is there.
+// device may go away at any time: then all endpoints go down, everything of the device is released,
+// and it is reopened when needed, once it is back.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr core::Caps kVerbsCaps{
     .keeps = true,
     .same_node_only = false,
     .by_ticket = true,
-    .exclusivity = 512,  // before tcp, behind sm
+    .exclusivity = 512,  // before tcp, after sm
     .latency_ns = 2'000,
     .bandwidth_mbps = 50'000,
 };
@@ -37,7 +37,7 @@ struct Module {
   std::string system_files = "/sys";
 };
 
-/// Its endpoints' numbers are their queue pairs'.
+/// The number of an endpoint is its queue pair's.
 class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, std::uint32_t> {
  public:
   /// Opens a device. Errors: as Device::open().
@@ -69,23 +69,23 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
     if (device_) device_->share_among(ends_.size());
   }
   void buffer_free(std::uint32_t buffer) noexcept;
-  /// Takes a queue pair over from its endpoint. parting: its BYE is on its way. held: a
-  /// receive buffer that is free once the queue pair has gone.
+  /// Takes over a queue pair from its endpoint. parting: its BYE is under way. held: a receive
+  /// buffer that is free once the queue pair has gone.
   void park(std::unique_ptr<QueuePair> pair, std::uint32_t open_grants, bool parting,
             std::optional<std::uint32_t> held) noexcept;
-  /// A user's memory, for one payload. None: not now (refused: the device did not take it), and
-  /// what was to go that way is copied.
+  /// Registers a user's memory for one payload. None: not now (refused: the device did not take
+  /// it), and the payload is copied.
   Registration register_user(Bytes memory, int access, bool& refused) noexcept;
 
  private:
-  /// A queue pair whose endpoint is gone. It parts until its BYE has arrived, or a while has
-  /// passed; then it is broken up, and destroyed once the completion queue was seen empty after
-  /// that: no buffer is lost with it then.
+  /// A queue pair whose endpoint is gone. It is parting until its BYE has arrived, or a while has
+  /// passed; then it is broken up, and destroyed once the completion queue has been seen empty
+  /// since: no buffer is lost with it then.
   struct Parked {
     std::unique_ptr<QueuePair> pair;
     std::uint32_t open_grants = 0;
     TimeNs until = 0;             // 0: not set yet
-    std::uint64_t broken_at = 0;  // of polls_; 0: it parts
+    std::uint64_t broken_at = 0;  // of polls_; 0: parting
     std::optional<std::uint32_t> held = std::nullopt;
   };
 
@@ -119,18 +119,18 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
   Random random_;
   Fd epoll_;
   PortAddress address_;               // the last one
-  std::optional<Nearness> nearness_;  // of the last device; of several modules
-  std::unique_ptr<Device> device_;    // null: lost, and given back
-  std::string lost_;                  // why the device is of no use any more; empty: it is
-  std::string untold_;                // the same, until usable() has told it
+  std::optional<Nearness> nearness_;  // of the last device; for several modules
+  std::unique_ptr<Device> device_;    // null: lost, and released
+  std::string lost_;                  // why the device cannot be used any more; empty: it can
+  std::string untold_;                // the same, until usable() has reported it
   TimeNs reopen_at_ = 0;
   std::vector<Parked> parked_;
-  std::array<ibv_wc, 16> seen_{};  // by arm(), for the next progress()
+  std::array<ibv_wc, 16> seen_{};  // read by arm(), for the next progress()
   int seen_count_ = 0;
   bool armed_ = false;
   std::uint64_t polls_ = 1;     // of the completion queue, in all
   std::size_t registered_ = 0;  // bytes of users' memory
-  TimeNs register_after_ = 0;   // a user's memory: the device refused some lately
+  TimeNs register_after_ = 0;   // no user's memory before this: some was refused
   bool refusal_told_ = false;
   TimeNs events_at_ = 0;
   TimeNs sweep_at_ = 0;
@@ -138,13 +138,15 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
 
 /// "verbs", whatever LIVEBTL_VERBS_DEVICE names.
 core::TransportKind verbs_kind();
-/// One for each entry of LIVEBTL_VERBS_DEVICE, or for each port that "auto" finds; "verbs" alone if that names no more than
-/// one device, or if there is none.
-/// Errors: kInvalid: the setting is malformed. Of more than kinds_max the last are left out, with a warning.
+/// One for each entry of LIVEBTL_VERBS_DEVICE, or for each port that "auto" finds; "verbs" alone
+/// for a single entry without NAME, or for no entry or port.
+/// Errors: kInvalid: the setting is malformed. Of more than kinds_max the last are left out, with a
+/// warning.
 Result<std::vector<core::TransportKind>> verbs_kinds(const std::string& devices,
                                                      std::size_t kinds_max,
                                                      const std::string& system_files = "/sys");
-/// The module called so, of the list if that has it; else the device or port of that name. Errors: kInvalid.
+/// The module of that name in the list, if there is one; else the device or port of that name.
+/// Errors: kInvalid.
 Result<core::TransportKind> verbs_kind_named(const std::string& name, const std::string& devices,
                                              const std::string& system_files = "/sys");
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_zero_copy.cc -- large payloads of an endpoint: ours, which the peer's device reads from where
-// they lie, and the peer's, which ours reads to where they are wanted (see verbs_endpoint.h). Under the engine's lock.
+// transports/verbs/verbs_zero_copy.cc -- large payloads of an endpoint: ours, which the peer's
+// device reads from where they lie, and the peer's, which ours reads to where they are wanted (see
+// verbs_endpoint.h). Under the engine's lock.
 //
-// Nobody ever writes into another's memory: a late read of a path that broke ends in our own device, as the memory is
-// registered no more.
+// No process ever writes to another's memory: a late read of a broken path ends in our own device,
+// as the memory is not registered any more.
 #include "base/assert.h"
 #include "transports/verbs/verbs_transport.h"
 
@@ -30,7 +31,7 @@ core::Post VerbsEndpoint::expose(const core::Frame& frame) noexcept {
   return posted(taken, frame, core::Post::kPosted);
 }
 
-// false: it came to nothing, and the connection is down.
+// false: it failed, and the connection is down.
 bool VerbsEndpoint::begin_read(const Arrived& arrived, const Message& message) noexcept {
   const auto remote = messages::decode_exposed<RemoteBuffer>(message.payload);
   if (!remote || !trusted()) {
@@ -66,7 +67,7 @@ bool VerbsEndpoint::read_done() noexcept {
   return false;
 }
 
-// All of it is there. true: a frame was handed on.
+// The payload is there. true: a frame was handed on.
 bool VerbsEndpoint::deliver_read() noexcept {
   const RemoteRead done = std::move(*read_);
   read_.reset();
@@ -90,7 +91,7 @@ void VerbsEndpoint::let_go() noexcept {
         {Errc::kDown, describe() + ": memory was wanted back that a device was reading"});
 }
 
-// Users' memory is theirs again, whatever the devices are at.
+// Gives users their memory back, whatever the devices are doing.
 void VerbsEndpoint::end_registrations() noexcept {
   exposed_.clear();
   if (read_) read_->end_registration();

@@ -15,7 +15,7 @@ using core::Post;
 /// As long as a gigabyte takes on a slow network.
 constexpr TimeNs kOperationTime = 30 * kSecond;
 
-// By AtomicOp, Scalar.
+// Indexed by AtomicOp and Scalar.
 constexpr std::array kOps{FI_MIN,         FI_MAX,          FI_SUM,      FI_PROD,     FI_LOR,
                           FI_LAND,        FI_LXOR,         FI_BOR,      FI_BAND,     FI_BXOR,
                           FI_ATOMIC_READ, FI_ATOMIC_WRITE, FI_CSWAP,    FI_CSWAP_NE, FI_CSWAP_LE,
@@ -56,7 +56,7 @@ Result<std::unique_ptr<OneSided>> OneSided::make(Domain& domain, OneSidedSink& s
 
 Result<Exposed> OneSided::expose(MutableBytes memory, Access peers) {
   if (memory.empty()) return fail(Errc::kInvalid, "ofi: memory of no bytes cannot be exposed");
-  // A provider within a node may let its peers copy without looking at rights (shm).
+  // A provider within a node may let its peers copy without checking rights (shm).
   if (peers != Access::kReadWrite && !leaves_the_node(domain_.info()))
     return fail(Errc::kUnsupported, "ofi: " + domain_.provider() +
                                         " does not hold peers to rights: expose memory that they "
@@ -111,8 +111,8 @@ Result<Post> OneSided::atomic(OfiEndpoint& to, const Remote& remote, const Atomi
   return began(*operation, post_atomic(*operation, remote, what));
 }
 
-// Always one that fetches: its answer shows that the target has done it. Those that do not, asked
-// to tell when they are delivered, spoil buffers of shm's (libfabric 1.17).
+// Always a fetching atomic: its answer shows that the target has done it. Non-fetching ones with
+// delivery completion corrupt shm's buffers (libfabric 1.17).
 long OneSided::post_atomic(Operation& operation, const Remote& remote,
                            const Atomic& what) noexcept {
   fi_ioc operand{&operation.words->operand, 1};
@@ -121,7 +121,7 @@ long OneSided::post_atomic(Operation& operation, const Remote& remote,
   const fi_rma_ioc there{remote.address, 1, remote.key};
   void* descriptor = words_descriptor_;
   fi_msg_atomic message{};
-  message.msg_iov = &operand;  // sockets looks at it even where there is nothing but to read
+  message.msg_iov = &operand;  // sockets looks at it even for an atomic read
   message.desc = &descriptor;
   message.iov_count = 1;
   message.addr = domain_.peers().address(operation.peer);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/direct/onesided.h -- put, get and atomics as libfabric's provider has them (FI_RMA,
-// FI_ATOMIC), for programs that use an ofi transport without the BML. A library of its own,
-// livebtl_ofi_direct: liblivebtl.so does not have it.
+// transports/ofi/direct/onesided.h -- the libfabric provider's own put, get and atomics (FI_RMA,
+// FI_ATOMIC), for programs that use an ofi transport without the BML. A separate library,
+// livebtl_ofi_direct, which is not part of liblivebtl.so.
 //
-// The BML has operations of its own, which stay right while transports are exchanged beneath them.
-// It uses none of these: a word on which both a device and processors do atomics is atomic to
-// neither.
+// The BML has operations of its own, which stay correct while transports change beneath them. It
+// uses none of these: a word on which both a device and processors do atomics is atomic to neither.
 //
-// Done means: to be seen at the target (FI_DELIVERY_COMPLETE). Operations are done in any order; to
-// flush is to call progress() until outstanding() is 0. Ownership: memory is the user's; it stays
-// where it is until conceal(), and that of an operation until on_done(), or until the transport
-// ends. When the provider was lost and is opened anew, all that was under way is done with kDown,
-// and what was exposed is not any more. Threads: the engine's lock.
+// Done means visible at the target (FI_DELIVERY_COMPLETE). Operations complete in any order; to
+// flush, call progress() until outstanding() is 0. Ownership: memory is the user's; it stays in
+// place until conceal(), and that of an operation until on_done(), or until the transport ends.
+// When a lost provider is reopened, all that was under way is done with kDown, and nothing is
+// exposed any more. Threads: the engine's lock.
 #pragma once
 
 #include <unordered_map>
@@ -25,34 +24,34 @@ namespace livebtl::ofi {
 
 class OneSidedSink {
  public:
-  /// Once for each operation that was kPosted. how: kDown if it failed or came to nothing; what
-  /// there is at the target is then unknown, and the connection has come to its end. fetched: the
-  /// bits of the scalar that an atomic found.
+  /// Once for each operation that was kPosted. how: kDown if it failed or was lost; the contents of
+  /// the target are then unknown, and the connection has ended. fetched: the bits of the scalar
+  /// that an atomic found.
   virtual void on_done(std::uint64_t cookie, const Status& how, std::uint64_t fetched) noexcept = 0;
 
  protected:
   ~OneSidedSink() = default;
 };
 
-/// Memory for our own operations, and for those of peers. Travels by value: a process that has
-/// `remote` may do what was allowed, at any address in the range.
+/// Memory for our own operations and those of peers. Sent by value: a process that has `remote`
+/// may do what was allowed, at any address in the range.
 struct Exposed {
-  std::uint64_t number = 0;  // among ours, and never used again
+  std::uint64_t number = 0;  // among ours, never reused
   std::uint64_t bytes = 0;
   Remote remote;
 };
 
-/// A range of exposed memory of ours.
+/// A range of our exposed memory.
 struct Local {
   std::uint64_t number = 0;  // Exposed::number
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
 
-/// On one scalar.
+/// An operation on one scalar.
 struct Atomic {
   AtomicOp op = AtomicOp::kSum;
-  Scalar scalar = Scalar::kU64;  // the operands' bits are the lowest of the words below
+  Scalar scalar = Scalar::kU64;  // the operands are the lowest bits of the words below
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;  // of compare-swaps and masked swaps
 };
@@ -66,17 +65,18 @@ class OneSided final : public Extension {
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
 
-  /// peers: what they may do there; our own operations may read and write it. What else they try is
-  /// refused by our provider, and ends with kDown there. Errors: kInvalid (no bytes), kUnsupported
-  /// (this provider does not look at rights, and peers may not do everything), kNoMemory, kSystem.
+  /// peers: what they may do there; our own operations may read and write it. Our provider refuses
+  /// anything else that peers try, which ends with kDown there. Errors: kInvalid (no bytes),
+  /// kUnsupported (this provider does not check rights, and peers may not do everything),
+  /// kNoMemory, kSystem.
   Result<Exposed> expose(MutableBytes memory, Access peers);
-  /// Peers reach it no more, if the provider looks at keys (shm does not always) and keeps no
-  /// registrations for later (verbs does, unless FI_MR_CACHE_MAX_COUNT=0). Nothing of ours is under
-  /// way there. Of none that we have: nothing.
+  /// Peers cannot access it any more, if the provider checks keys (shm does not always) and caches
+  /// no registrations (verbs does, unless FI_MR_CACHE_MAX_COUNT=0). Requires: nothing of ours is
+  /// under way there. Ignores an unknown number.
   void conceal(std::uint64_t number) noexcept { regions_.erase(number); }
 
-  // kPosted, or kRetry: busy, nothing changed. to: open. Errors: kInvalid (not ours, or not within
-  // it; too long), kUnsupported (this provider does no such atomic: see has()), kDown.
+  // kPosted, or kRetry: busy or not open, nothing changed. Errors: kInvalid (not within exposed
+  // memory of ours; empty or too long), kUnsupported (no such atomic here: see has()), kDown.
   Result<core::Post> put(OfiEndpoint& to, const Local& from, const Remote& remote,
                          std::uint64_t cookie) {
     return transfer(true, to, from, remote, cookie);
@@ -87,12 +87,12 @@ class OneSided final : public Extension {
   }
   Result<core::Post> atomic(OfiEndpoint& to, const Remote& remote, const Atomic& what,
                             std::uint64_t cookie);
-  /// Does the provider?
+  /// Can the provider do it?
   bool has(const Atomic& what) const noexcept;
   /// Longest put or get.
   std::uint64_t bytes_max() const noexcept { return domain_.info().ep_attr->max_msg_size; }
 
-  /// Not done yet: towards the process at the other end, and in all.
+  /// Not done yet: to the process at the other end, and in all.
   std::uint32_t outstanding(const OfiEndpoint& to) const noexcept;
   std::uint32_t outstanding() const noexcept {
     return kOperationsMax - static_cast<std::uint32_t>(free_.size());
@@ -116,7 +116,7 @@ class OneSided final : public Extension {
     std::uint32_t fetches_bytes = 0;
     std::uint64_t cookie = 0;
     bool under_way = false;
-    TimeNs since = 0;  // seen under way like this; 0: not seen yet
+    TimeNs since = 0;  // first seen under way with this owner; 0: not yet
   };
   struct Region {
     MutableBytes memory;
@@ -133,13 +133,13 @@ class OneSided final : public Extension {
 
   Domain& domain_;
   OneSidedSink& sink_;
-  // None of these numbers is of another such object, either: those of before a loss.
+  // Random, so that numbers from before a loss name nothing here.
   std::uint64_t next_number_ = random_u64();
   std::unordered_map<std::uint64_t, Region> regions_;  // by their numbers
   std::array<Words, kOperationsMax> words_{};
   Registration words_registration_;
   void* words_descriptor_ = nullptr;
-  std::array<Operation, kOperationsMax> operations_{};  // their addresses are libfabric's
+  std::array<Operation, kOperationsMax> operations_{};  // libfabric holds their addresses
   std::vector<Operation*> free_;
   std::vector<std::uint32_t> outstanding_;  // by peer
 };
@@ -149,8 +149,8 @@ inline MakeExtension one_sided(OneSidedSink& sink) {
   return [&sink](Domain& domain) { return OneSided::make(domain, sink); };
 }
 
-/// Of a transport that was made with one_sided(), towards its endpoints. Another one after each
-/// loss that Transport::usable() has mended.
+/// The operations of a transport that was made with one_sided(). A new object after each loss that
+/// Transport::usable() has repaired.
 inline OneSided& one_sided(OfiTransport& transport) noexcept {
   return static_cast<OneSided&>(transport.extension());
 }
