@@ -60,7 +60,7 @@ struct RungReport {
   friend bool operator==(const RungReport&, const RungReport&) = default;
 };
 
-/// State of a hold, which parks all that this process sends at a frame boundary (core/switch/hold.h).
+/// State of a hold, which parks all that this process sends at frame boundaries (switch/hold.h).
 enum class HoldState : std::uint8_t {
   kNone,     // no hold since this process began, or since the last one ended
   kParking,  // no new frame is sent; waiting for what is on its way
