@@ -205,7 +205,8 @@ class Admin {
   /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
   /// Without the lock.
   virtual bool spans_nodes() const noexcept = 0;
-  /// Is this process a copy that was left behind when the job was restored (core/switch/fence.h)? Without the lock.
+  /// Is this process a copy that was left behind when the job was restored (core/switch/fence.h)?
+  /// Without the lock.
   virtual bool left_behind() const noexcept = 0;
 
   /// From now on the engine copies its counters there, at moments that come anyway; null: it stops.

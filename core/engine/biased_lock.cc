@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/biased_lock.cc -- everything but the owner's fast path: the mutex, revocation, sleeping,
-// fork. Any thread.
+// core/engine/biased_lock.cc -- everything but the owner's fast path: the mutex, revocation,
+// sleeping, fork. Any thread.
 //
 // A holder that is not the owner has the mutex *and* has made sure that the owner is outside and
 // stays there: wanted_ is set first, then membarrier, then inside_ is read. An owner that finds

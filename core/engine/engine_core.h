@@ -3,8 +3,9 @@
 //
 // Threads: public functions take the lock if they need it. progress() on application threads,
 //          agent_turn() on the agent's; the lock's holder moves everything. No thread of its own.
-// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths -> what
-// is queued -> the switch -> the hold. When the agent sleeps, and what wakes it: engine_turn.cc.
+// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths ->
+// what is queued -> the switch -> the hold. When the agent sleeps, and what wakes it:
+// engine_turn.cc.
 #pragma once
 
 #include <atomic>
@@ -153,7 +154,8 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   std::atomic<int> waiting_{0};
   std::atomic<bool> agent_moved_{false};  // since a thread last came out of wait()
   Bell bell_;
-  // This process stands between the ends of a ladder, or is held: every absence of the application counts.
+  // This process stands between the ends of a ladder, or is held: every absence of the application
+  // counts.
   std::atomic<bool> in_ladder_{false};
   // The agent may sleep until a descriptor shows work, or until due_at_. Cleared when an
   // application thread enters.

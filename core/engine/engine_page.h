@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/engine_page.h -- what an engine shows of itself in its member's page: counters, pairs, losses, hold.
-// Values of fixed size, without pointers: other processes read them (control/place/page_reader.h).
+// core/engine/engine_page.h -- what an engine shows of itself in its member's page: counters,
+// pairs, losses, hold. Values of fixed size, without pointers: other processes read them
+// (control/place/page_reader.h).
 //
 // Any change here requires a new kPageVersion (control/place/member_page.h).
 #pragma once

@@ -39,8 +39,8 @@ class BoxBodies {
     return static_cast<std::uint32_t>((bytes + 63) & ~std::size_t{63});
   }
 
-  /// A place for the body of message `seq`; the reader has taken all messages below `taken`. bytes: at most
-  /// kBoxBodyBytesMax. kNone: there is none yet.
+  /// A place for the body of message `seq`; the reader has taken all messages below `taken`. bytes:
+  /// at most kBoxBodyBytesMax. kNone: there is none yet.
   std::uint32_t place(std::size_t bytes, std::uint64_t seq, std::uint64_t taken) noexcept {
     const std::uint32_t lines = whole_lines(bytes);
     if (lines > kPartBytes - used_) [[unlikely]] {

@@ -11,7 +11,8 @@
 // and no stale word stays long enough to be mistaken for one that is 2^24 newer: the reader clears
 // all words when it grants the box, and now and then those of numbers that it has passed.
 //
-// Threads: under the engine's lock. Pure but for the shared words, each of which is read once and checked.
+// Threads: under the engine's lock. Pure but for the shared words, each of which is read once and
+// checked.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,8 @@
 namespace livebtl::core {
 
 // A slot's word:
-//   bits 0-23 number | 24-29 kind: 1 | 30-35 payload bytes | 36-39 flags | 40-51 source port | 52-63 target port
+//   bits 0-23 number | 24-29 kind: 1 | 30-35 payload bytes | 36-39 flags
+//   bits 40-51 source port | 52-63 target port
 // If the payload bytes are kBoxHasBody, the payload is a BoxBody, which says where the bytes lie.
 inline constexpr std::uint64_t kBoxSeqMask = (std::uint64_t{1} << 24) - 1;
 inline constexpr std::uint64_t kBoxIdentity = (std::uint64_t{1} << 30) - 1;  // number and kind

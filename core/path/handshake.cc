@@ -5,8 +5,8 @@
 // Each MAC covers every byte that both sides have said so far, so what a MAC proves cannot be moved
 // into another conversation: the other side's nonce is in it. Each message has a purpose string of
 // its own, so it cannot be reflected. A refusal's MAC covers the HELLO and the refusal, as the
-// refusing side may have seen no more; it names the refusing process, so that a refusal relayed from
-// somewhere else does not pass for that of the process that was dialled.
+// refusing side may have seen no more; it names the refusing process, so that a refusal relayed
+// from somewhere else does not pass for that of the process that was dialled.
 #include "core/path/handshake.h"
 
 #include "base/assert.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/path/handshake.h -- the first frames on a new path: who are you, prove it, where do we go on.
-// docs/WIRE.md, "Hello".
+// core/path/handshake.h -- the first frames on a new path: who are you, prove it, where do we go
+// on. docs/WIRE.md, "Hello".
 //
 // Pure: bytes in, bytes out; no socket, no clock: the engine closes a path that opens too late.
 //
@@ -87,7 +87,8 @@ struct RefuseMessage;  // hello_wire.h
 
 class Handshake {
  public:
-  /// expected: whom we dial; ProcessId{0}: any process that answers. nonce: an argument for tests alone.
+  /// expected: whom we dial; ProcessId{0}: any process that answers. nonce: an argument for tests
+  /// alone.
   static Handshake dial(const Secret& secret, HelloFacts mine, ProcessId expected,
                         const Nonce& nonce = random_nonce());
   /// own: this process, to which the HELLO must be addressed.
@@ -96,14 +97,14 @@ class Handshake {
 
   struct Step {
     std::optional<Blob> send = {};  // payload of a kHello frame to post
-    // acceptor: peer() belongs to the job and dialled this process, though perhaps some time ago, as
-    // a HELLO can be replayed: answer or refuse
+    // acceptor: peer() belongs to the job and dialled this process, though perhaps some time ago,
+    // as a HELLO can be replayed: answer or refuse
     bool ask = false;
     // both sides proved: the path may carry frames, after `send` if there is one. peer() is proved
     bool open = false;
     // it is over, after `send`. From the peer: its reason if it proved that it knows the secret, or
-    // if the reason is one that an unauthenticated peer may give (malformed, wrong job, not authentic); any
-    // other unproved refusal counts as kNotAuthentic
+    // if the reason is one that an unauthenticated peer may give (malformed, wrong job, not
+    // authentic); any other unproved refusal counts as kNotAuthentic
     RefuseReason refused = RefuseReason::kNone;
     bool refused_by_peer = false;
     std::string text = {};                      // refused: for the log

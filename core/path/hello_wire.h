@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/path/hello_wire.h -- the five messages of the handshake as bytes (docs/WIRE.md, "Hello"). For
-// handshake.cc.
+// core/path/hello_wire.h -- the five messages of the handshake as bytes (docs/WIRE.md, "Hello").
+// For handshake.cc.
 //
 // Pure. Decoding checks every length, number and character that has a rule; MACs are the
 // handshake's business.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/path/path.h -- an endpoint in use by the BML: handshake, marker state, and where its events go.
+// core/path/path.h -- an endpoint in use by the BML: handshake, marker state, and where its events
+// go.
 //
 // Threads: under the engine's lock. Ownership: a Peer (or the BML, before the hello) owns the Path,
 // the Path its Endpoint. A path that broke is only noted here; the BML clears it away between calls
@@ -20,8 +21,9 @@
 
 namespace livebtl::core {
 
-/// Where a path's events go. on_frame(), on_place() and on_down() are defined in core/lane/receive.cc, on_sent()
-/// in core/lane/rendezvous.cc, detach_boxes() in core/lane/boxes.cc.
+/// Where a path's events go. on_frame(), on_place() and on_down() are defined in
+/// core/lane/receive.cc, on_sent() in core/lane/rendezvous.cc, detach_boxes() in
+/// core/lane/boxes.cc.
 struct PathParts {
   Receiver& receiver;
   Transfers& transfers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/path/transport_slot.h -- the place of one transport in the BML, whether it is open or not. Under
-// the engine's lock; the BML owns it.
+// core/path/transport_slot.h -- the place of one transport in the BML, whether it is open or not.
+// Under the engine's lock; the BML owns it.
 #pragma once
 
 #include <memory>

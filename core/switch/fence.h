@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/fence.h -- which incarnation of the job this process belongs to, and whom it may talk to.
+// core/switch/fence.h -- which incarnation of the job this process belongs to, and whom it may talk
+// to.
 //
 // A job that is restored from snapshots may still run where it was before. All processes of the
 // restored set are raised to a higher incarnation before they send again; a process that meets a

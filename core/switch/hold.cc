@@ -82,8 +82,8 @@ HoldReport Hold::claim(const HoldClaim& claim, TimeNs lease) {
 }
 
 // A hold that broke after it was found whole (the orchestrator of the restore was killed, and the
-// lease ran out) has done its duty: the streams are as they were, or have gone on among members of this
-// set.
+// lease ran out) has done its duty: the streams are as they were, or have gone on among members of
+// this set.
 HoldReport Hold::restore(const HoldClaim& claim, Incarnation to) {
   const std::uint64_t id = claim.hold;
   const Incarnation own = context_.fence.own();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/returning.h -- transports that go out of service by themselves, and come back: a device that
-// vanishes, or is not there yet.
+// core/switch/returning.h -- transports that go out of service by themselves, and come back: a
+// device that vanishes, or is not there yet.
 //
 // A transport is absent if the routing permits it but this process cannot use it. Peers are told so
 // as if it were closed. The thread that moves the engine anyway looks for it about once a second;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/switching.h -- carries out rung orders: what each rung means for the transports and the
-// pairs of this process.
+// core/switch/switching.h -- carries out rung orders: what each rung means for the transports and
+// the pairs of this process.
 //
 // Threads: under the engine's lock. Rules: docs/SWITCH.md. The ladder itself (who may order what)
 // is the control plane's.
