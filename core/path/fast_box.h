@@ -99,7 +99,7 @@ struct BoxWriter {
 };
 
 /// The sender's right to write the next `left` messages, of `bytes` in all, into the peer's box
-/// without looking at anything else. It ends when anything that it rests on changes: a frame takes
+/// without looking at anything else. Any change to what it rests on ends it: a frame that takes
 /// another way or has to wait, a move to another path, a hold, a loss.
 struct Lease {
   std::uint32_t left = 0;
