@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/biased_lock.cc -- everything but the owner's fast path: the mutex, revocation, sleeping,
-// fork. Any thread.
+// core/engine/biased_lock.cc -- everything but the owner's fast path: the mutex, revocation,
+// sleeping, fork. Any thread.
 //
-// A holder that is not the owner has the mutex *and* has made sure that the owner is outside and stays
-// there: wanted_ is set first, then membarrier, then inside_ is read. An owner that finds wanted_
-// set uses the mutex like the others. An agent that watches for the next entry leaves wanted_ set, so that the owner is
-// still kept out when an agent comes again: it needs no barrier then.
+// A holder that is not the owner has the mutex *and* has made sure that the owner is outside and
+// stays there: wanted_ is set first, then membarrier, then inside_ is read. An owner that finds
+// wanted_ set uses the mutex like the others. An agent that watches for the next entry leaves
+// wanted_ set: the owner is then still kept out when an agent comes again, which needs no barrier.
 #include "core/engine/biased_lock.h"
 
 #include <linux/futex.h>
@@ -34,13 +34,13 @@
 
 namespace livebtl::core {
 
-// All locks of the process, so that the child of a fork can make them new before anything else runs
-// in it.
+// All locks of the process, so that the child of a fork can reset them before anything else runs in
+// it.
 struct ForkHandlers {
   std::mutex mutex;
   std::vector<BiasedLock*> locks;
 
-  // Never destroyed: a fork may come while static objects are.
+  // Never destroyed: a fork may come during static destruction.
   static ForkHandlers& instance() {
     static ForkHandlers* const kept = [] {
       auto* made = new ForkHandlers;
@@ -66,8 +66,8 @@ namespace {
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_equal) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_equal, nullptr, nullptr, 0);
 }
-// A full barrier before it looks for sleepers: a store just before is seen by a thread that is
-// about to sleep.
+// A full barrier before it looks for sleepers: a thread that is about to sleep sees a store made
+// just before.
 void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -80,15 +80,15 @@ bool register_for_barriers() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-// After it, every thread of this process has run a full barrier since it was called. A process that
-// CRIU has restored is a new one to the kernel, which knows nothing of its registration (EPERM).
+// On return, every thread of this process has run a full barrier since the call. A process that
+// CRIU has restored is new to the kernel, which does not know its registration (EPERM).
 bool membarrier() noexcept {
   if (ask_for_barrier()) return true;
   return errno == EPERM && register_for_barriers() && ask_for_barrier();
 }
 
 bool can_be_biased() noexcept {
-  if (LIVEBTL_THREAD_SANITIZER != 0) return false;  // it does not know membarrier
+  if (LIVEBTL_THREAD_SANITIZER != 0) return false;  // TSan does not know membarrier
   return register_for_barriers() && ask_for_barrier();
 }
 
@@ -107,8 +107,8 @@ BiasedLock::~BiasedLock() {
   std::erase(handlers.locks, this);
 }
 
-// One thread only: at construction, or in the child of a fork, where the mutex may be held by a
-// thread that is not.
+// In one thread only: at construction, or in a forked child, where the mutex may be held by a
+// thread that does not exist there.
 void BiasedLock::start_anew() noexcept {
   owner_.store(0, std::memory_order_relaxed);
   inside_.store(0, std::memory_order_relaxed);
@@ -146,7 +146,7 @@ void BiasedLock::lock_slowly(Caller caller) noexcept {
   entered(caller);
 }
 
-// Requires: the lock is the caller's.
+// Requires: the caller holds the lock.
 void BiasedLock::entered(Caller caller) noexcept {
   holder_ = caller == Caller::kAgent ? Holder::kAgent : Holder::kApplication;
   if (caller == Caller::kAgent || (wanted_.load(std::memory_order_relaxed) & kWatched) == 0) return;
@@ -169,13 +169,14 @@ bool BiasedLock::try_lock_slowly(Caller caller) noexcept {
   return false;
 }
 
-// true: the owner is kept out already. The agent that began to watch had made sure of it, and wanted_ has not been 0
-// since: the watch ends only as somebody enters by the mutex, and from here on the claim stands.
+// true: the owner is already kept out. The agent that began to watch made sure of it, and wanted_
+// has not been 0 since: the watch ends only when somebody enters by the mutex, and this claim
+// stands from here on.
 bool BiasedLock::claim_for_agent() noexcept { return (wanted_.fetch_add(1) & kWatched) != 0; }
 
-// Requires: the mutex is held, and an agent has raised wanted_ (kept_out: what it was told then). From here on the
-// owner does not come in; true: it is out now. Makes the first application thread the owner, and ends ownership when a
-// second one comes.
+// Requires: the mutex is held, and an agent has raised wanted_ (kept_out: what claim_for_agent()
+// said). From here on the owner cannot enter; true: it is out now. Makes the first application
+// thread the owner, and ends ownership when a second one comes.
 bool BiasedLock::keep_owner_out(Caller caller, bool kept_out) noexcept {
   const std::uintptr_t owner = owner_.load(std::memory_order_relaxed);
   const bool revoked = (wanted_.load(std::memory_order_relaxed) & kRevoked) != 0;
@@ -193,7 +194,7 @@ bool BiasedLock::keep_owner_out(Caller caller, bool kept_out) noexcept {
 
 void BiasedLock::unlock_slowly() noexcept {
   const bool agent = holder_ == Holder::kAgent;
-  // Under the mutex: a thread that waits now will get it, see this and take it back.
+  // Under the mutex: a thread that waits now will get it, see this and clear it.
   if (agent && applications_waiting_.load() != 0) application_first_.store(1);
   holder_ = Holder::kOwner;
   mutex_.unlock();

@@ -4,20 +4,20 @@
 // The owner (the first application thread that enters) locks with a thread-id compare, a plain
 // store and a plain load: no atomic read-modify-write, no fence. Anyone else takes the slow mutex,
 // sets `wanted_`, runs membarrier(2) (so that the owner's store is visible or the owner sees
-// `wanted_`), and sleeps until the owner is out; the owner that sees `wanted_` gives way until the
+// `wanted_`), and sleeps until the owner is out; an owner that sees `wanted_` gives way until the
 // other is done. A second application thread makes it an ordinary mutex for good; so do builds with
 // ThreadSanitizer and kernels that refuse membarrier.
 //
-// An agent that leaves may ask to be told of the next application thread that enters: that one is
-// sent the slow way once, which costs those that are not watched for nothing.
+// An agent that leaves may ask to be told of the next application thread that enters. That thread
+// takes the slow path once; entries that are not watched pay nothing for it.
 //
 // Threads:   any. No recursion; a holder must not block.
 // Fairness:  the agent goes before application threads that have not got the mutex yet, and between
-//            two turns of the agent each application thread that waits gets one. Among application
-//            threads: as the mutex has it.
+//            two turns of the agent one application thread that waits gets its turn. Among
+//            application threads: as the mutex has it.
 // Fork:      the child finds the lock free and new, whichever thread held it. What it guards is as
 //            the fork found it.
-// Model:     tests/model/biased_lock.pml (TSO store buffers; without the membarrier spin finds the
+// Model:     tests/model/biased_lock.pml (TSO store buffers; without the membarrier, Spin finds the
 //            violation).
 #pragma once
 
@@ -34,7 +34,7 @@ class BiasedLock {
 
   class EntryWatch {
    public:
-    /// An application thread has entered, the first since watch_entry(). It holds the lock.
+    /// The first application thread since watch_entry() has entered. It holds the lock.
     virtual void on_entry() noexcept = 0;
 
    protected:
@@ -50,7 +50,7 @@ class BiasedLock {
   void lock(Caller caller = Caller::kApplication) noexcept {
     if (!lock_as_owner(caller)) lock_slowly(caller);
   }
-  /// Never sleeps. false: somebody holds it, or is to have it first.
+  /// Never sleeps. false: somebody holds the lock, or has precedence.
   bool try_lock(Caller caller = Caller::kApplication) noexcept {
     return lock_as_owner(caller) || try_lock_slowly(caller);
   }
@@ -66,11 +66,11 @@ class BiasedLock {
       wake_those_outside();
   }
 
-  /// By an agent that holds the lock: the EntryWatch is called once.
+  /// By an agent that holds the lock: the next entry calls the EntryWatch.
   void watch_entry() noexcept { wanted_.fetch_or(kWatched); }
 
-  /// This process is a child, by fork(), of the one that made the lock: what it guards, and other processes share, is
-  /// still that one's.
+  /// This process was forked from the one that made the lock. What the lock guards, and other
+  /// processes share, still belongs to that one.
   bool in_child() const noexcept { return in_child_; }
   /// True while a thread owns it (for tests and status).
   bool biased() const noexcept { return owner_.load(std::memory_order_relaxed) != 0; }
@@ -87,10 +87,10 @@ class BiasedLock {
   // How the current holder got in; kOwner also when there is none. Guarded by the lock itself.
   enum class Holder : std::uint8_t { kOwner, kApplication, kAgent };
 
-  // Of wanted_: set once, when there is to be no owner any more. The rest counts agents that wait
-  // or hold.
+  // In wanted_: set once, when there is to be no owner any more. The low bits count agents that
+  // wait or hold.
   static constexpr std::uint32_t kRevoked = 1u << 31;
-  // Of wanted_: the next application thread that enters takes it back, and tells watch_.
+  // In wanted_: the next application thread that enters clears it, and notifies watch_.
   static constexpr std::uint32_t kWatched = 1u << 30;
   static constexpr std::uint32_t kAgentsMask = kWatched - 1;
 
@@ -100,7 +100,7 @@ class BiasedLock {
 
   // The compiler must keep store and load in this order; the processor need not: the thread that
   // sets wanted_ makes it do so with membarrier. Acquire pairs with the release of the last holder
-  // that took wanted_ back.
+  // that lowered wanted_.
   bool lock_as_owner(Caller caller) noexcept {
     if (owner_.load(std::memory_order_relaxed) != this_thread() || caller != Caller::kApplication)
         [[unlikely]]
@@ -128,12 +128,12 @@ class BiasedLock {
 
   // The owner's line: what the fast path touches.
   std::atomic<std::uintptr_t> owner_{0};  // 0: nobody yet, or nobody any more
-  std::atomic<std::uint32_t> inside_{0};  // 1: the owner is in, without the mutex. The owner's
+  std::atomic<std::uint32_t> inside_{0};  // 1: the owner is in, without the mutex. Set by the owner
   std::atomic<std::uint32_t> wanted_{0};
   Holder holder_ = Holder::kOwner;
   // Application threads on the slow path that have not got the mutex.
   std::atomic<std::uint32_t> applications_waiting_{0};
-  std::atomic<std::uint32_t> application_first_{0};  // 1: before the agent's next turn
+  std::atomic<std::uint32_t> application_first_{0};  // 1: one goes before the agent's next turn
   std::mutex mutex_;
   bool in_child_ = false;
   EntryWatch* const watch_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/claimed_list.h -- the messages that a port's user has set aside (Port::peek) and neither
-// received nor discarded yet: the port ends them when it closes.
+// core/engine/claimed_list.h -- the messages that a port's user has claimed (Port::peek) and has
+// neither received nor discarded yet: the port ends them when it closes.
 //
-// Threads: under the engine's lock. Ownership: a message in the list is the list's.
+// Threads: under the engine's lock. Ownership: the list owns its messages.
 #pragma once
 
 #include <memory>
@@ -28,11 +28,11 @@ class ClaimedList {
     first_ = added;
     return reinterpret_cast<ClaimedMessage*>(added);
   }
-  /// Requires: add() has answered it, and it was not taken since.
+  /// Requires: `claim` came from add(), and was not taken since.
   std::unique_ptr<Unexpected> take(ClaimedMessage* claim) noexcept {
     return take_out(*reinterpret_cast<Unexpected*>(claim));
   }
-  /// Null: there is none.
+  /// Null: the list is empty.
   std::unique_ptr<Unexpected> take_any() noexcept {
     return first_ == nullptr ? nullptr : take_out(*first_);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/context.h -- what every part of one engine may look at: how it was set up, what time it
-// is, which incarnation of the job it belongs to, and how the control plane is told of news. Values;
-// the parts themselves reach each other by the references that they name in their constructors.
+// core/engine/context.h -- what every part of one engine may look at: its configuration, the time,
+// the incarnation of the job, and the signal that brings news to the control plane. Values; the
+// parts themselves reach each other by the references given to their constructors.
 //
 // Threads: under the engine's lock. Ownership: Core owns it, and it outlives all parts.
 #pragma once
@@ -20,8 +20,8 @@
 
 namespace livebtl::core {
 
-/// Events for the user, until a thread calls in; the oldest give way when nobody does, but for deaths, of which there is
-/// one a peer: who waits for any peer learns of them here alone.
+/// Events for the user, until a thread calls in. If none does, the oldest give way, except deaths,
+/// of which there is one per peer: a user that waits for any peer learns of them only here.
 class EventQueue {
  public:
   void push(EngineEvent event) {
@@ -42,14 +42,14 @@ class EventQueue {
  private:
   static constexpr std::size_t kEventsMax = 256;
   std::deque<EngineEvent> events_;
-  std::size_t deaths_ = 0;  // among them
+  std::size_t deaths_ = 0;  // how many of them are deaths
 };
 
 struct Context {
   explicit Context(EngineConfig engine_config)
       : config(std::move(engine_config)), random(config.seed), node(node_name(config.node)) {}
 
-  /// Something that Admin's users look at has changed (Admin::on_report).
+  /// Something that users of Admin look at has changed (Admin::on_report).
   void notify_control() const {
     if (control_signal) control_signal();
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/core.h -- the parts of one engine, put together: each is given the parts that it names
-// in its constructor, and reaches no other. Known to the engine's own files alone.
+// core/engine/core.h -- the parts of one engine, wired together: each is given in its constructor
+// the parts that it calls, and reaches no others. For the engine's own files alone.
 //
-// Threads: the lock is taken by Guard; all else is used under it.
+// Threads: Guard takes the lock; everything else is used under it.
 #pragma once
 
 #include <utility>
@@ -60,7 +60,7 @@ class Guard {
       : lock_(core.lock) {
     lock_.lock(caller);
   }
-  /// The caller has it by try_lock().
+  /// The caller holds it already, by try_lock().
   Guard(Core& core, std::adopt_lock_t /*locked*/) noexcept : lock_(core.lock) {}
   ~Guard() { lock_.unlock(); }
   Guard(const Guard&) = delete;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/engine_agent.cc -- what the control plane asks of the engine: orders, where it stands. The agent's
-// thread, under the engine's lock. Its turns are in engine_turn.cc.
+// core/engine/engine_agent.cc -- what the control plane asks of the engine: orders and reports. On
+// the agent's thread, under the engine's lock. The agent's turns are in engine_turn.cc.
 #include "core/engine/engine_core.h"
 
 namespace livebtl::core {
 
-// All in one visit: an application that shares its processor may hold the lock for a turn of the scheduler's.
+// Takes the lock once: an application that shares its processor may hold it for a time slice.
 RungReport EngineCore::submit(const RungOrder& order) {
   std::size_t moved = 0;
   RungReport report;
@@ -22,7 +22,7 @@ RungReport EngineCore::submit(const RungOrder& order) {
   return report;
 }
 
-// Between its rungs a ladder waits for others, and these may need an answer of ours to reach theirs.
+// Between rungs a ladder waits for other members, which may need an answer of ours to reach theirs.
 void EngineCore::note_ladder() noexcept {
   in_ladder_.store(!core_.switching.at_rest() || core_.hold.parks(), std::memory_order_relaxed);
 }
@@ -85,7 +85,7 @@ RungReport EngineCore::report() {
 }
 
 RungReport EngineCore::report_locked() {
-  note_ladder();  // the application may have brought it to its end
+  note_ladder();  // the application may have finished the ladder
   RungReport report = core_.switching.report();
   report.absent = core_.returning.absent();
   return report;
@@ -167,7 +167,7 @@ void EngineCore::introduce(ProcessId peer, const Contacts& addresses) {
   submitted();
 }
 
-// What a connection that is still open has to say is heard first.
+// What a connection that is still open has to say comes first.
 void EngineCore::proved_dead(ProcessId process) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   Peer* peer = core_.bml.unreached.find(process);
@@ -176,7 +176,7 @@ void EngineCore::proved_dead(ProcessId process) {
   submitted();
 }
 
-// What the agent's last call from above has changed may want a turn, or other deadlines.
+// What the agent has changed by its call may require a turn, or other deadlines.
 void EngineCore::submitted() noexcept {
   submitted_ = true;
   expect_work();
@@ -186,7 +186,7 @@ void EngineCore::expect_work() noexcept {
   armed_.store(false, std::memory_order_relaxed);
   presence_.expect_work(core_.context.config.now());
   if (waiting_.load(std::memory_order_relaxed) != 0)
-    bell_.ring();  // what it sleeps for may be another now
+    bell_.ring();  // what those threads sleep for may have changed
 }
 
 }  // namespace livebtl::core

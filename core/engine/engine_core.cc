@@ -11,9 +11,10 @@ namespace livebtl::core {
 
 namespace {
 constexpr std::uint32_t kBoxRounds =
-    8;  // as long as fast boxes are busy, one round in so many is for all else
-// Reading the clock costs as much as an empty round. But where a program computes between its calls, what waits for
-// time (new connections, deadlines) would wait for every 64th of them: there it is read more often.
+    8;  // while fast boxes are busy, one round in this many serves everything else
+// Reading the clock costs as much as an empty round. But where a program computes between its
+// calls, whatever depends on time (new connections, deadlines) would wait for every 64th of them:
+// there the clock is read more often.
 constexpr std::uint32_t kRoundsPerClockMax = 64;
 constexpr TimeNs kClockOld = 20 * kMillisecond;
 }  // namespace
@@ -37,7 +38,7 @@ Status EngineCore::open_transports() {
   if (!presence_.usable() || !bell_.usable())
     return fail(Errc::kNoMemory, "no descriptor for the engine's timer; raise ulimit -n");
   for (const TransportKind& kind : core_.context.config.kinds) {
-    // A process that joins in mid-ladder opens what either end of it needs, as the others have.
+    // A process that joins in mid-ladder opens what either end of the ladder needs, as others have.
     if (!core_.switching.accepts(kind.name)) {
       excluded += (excluded.empty() ? "" : ", ") + kind.name;
       continue;
@@ -64,7 +65,7 @@ Status EngineCore::open_transports() {
   return fail(Errc::kUnreachable, "no transport could be opened:" + reasons);
 }
 
-// Everything that moves. Bounded: at most frames_max frames in, 256 KiB of placed data a peer out.
+// Moves everything. Bounded: at most frames_max frames in, 256 KiB of placed data per peer out.
 template <bool kLooks>
 std::size_t EngineCore::move_all(std::size_t frames_max) noexcept {
   std::size_t moved = core_.receiver.poll_boxes();
@@ -104,7 +105,7 @@ void EngineCore::keep_time_here() noexcept {
   presence_.here(core_.context.now);
 }
 
-// The agent sleeps, and does not know of what this call may leave to be done.
+// The agent sleeps, and does not know what this call may leave to be done.
 void EngineCore::on_entry() noexcept {
   armed_.store(false, std::memory_order_relaxed);
   presence_.returned(core_.context.config.now());
@@ -178,7 +179,7 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
     const Guard guard(core_);
     keep_time_here();
     core_.bml.slots.welcome_all();
-    // What the agent has moved between the caller's last look and now, it will not tell again.
+    // The agent will not announce again what it moved since the caller's last look.
     if (agent_moved_.exchange(false) || progress_locked(kFramesPerTurn) != 0) return;
     for (auto& slot : core_.bml.slots.all()) {
       if (!slot->open()) continue;
@@ -186,10 +187,9 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
       if (slot->transport->wait_fd() >= 0)
         polled.push_back({slot->transport->wait_fd(), POLLIN, 0});
     }
-    if (core_.boxes.waiting() || timeout_ns == 0) return;  // boxes are looked at behind arm()
+    if (core_.boxes.waiting() || timeout_ns == 0) return;  // boxes are checked after arm()
   }
-  // A doorbell may be missed, and a path may need its timers: never longer than a millisecond at a
-  // time.
+  // A doorbell may be missed, and a path may need its timers: sleeps for a millisecond at most.
   const std::int64_t at_most_ms =
       timeout_ns < 0 ? 1 : std::min<std::int64_t>(timeout_ns / kMillisecond, 1);
   ::poll(polled.data(), polled.size(), static_cast<int>(at_most_ms));
@@ -220,7 +220,7 @@ int EngineCore::add_waker(std::function<void()> signal) {
   return next_waker_++;
 }
 
-// In a forked child the agent's thread, which is not there, may have had the mutex.
+// In a forked child, the agent's thread, which does not exist there, may hold the mutex.
 void EngineCore::remove_waker(int id) noexcept {
   if (core_.lock.in_child()) return;
   const std::lock_guard lock(wakers_mutex_);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/engine/engine_core.h -- the engine: puts the parts together, guards them, and moves them.
 //
-// Threads: public functions take the lock. progress() on application threads, agent_turn() on the
-//          agent's; the thread that holds the lock moves everything. No thread of its own.
-// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths -> what
-// is queued -> the switch -> the hold. When the agent sleeps, and what wakes it: engine_turn.cc.
+// Threads: public functions take the lock if they need it. progress() on application threads,
+//          agent_turn() on the agent's; the lock's holder moves everything. No thread of its own.
+// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths ->
+// what is queued -> the switch -> the hold. When the agent sleeps, and what wakes it:
+// engine_turn.cc.
 #pragma once
 
 #include <atomic>
@@ -33,10 +34,11 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   /// Opens every transport of the configuration that peers may use now. Errors: none
   /// could be opened.
   Status open_transports();
-  /// Waits until all peers have taken what was sent to them or are proved dead, but not longer than
-  /// LIVEBTL_LINGER_MS, and says goodbye. Names those that it waits for. Before destruction.
+  /// Waits until all peers have taken what was sent to them or are proved dead, but no longer than
+  /// LIVEBTL_LINGER_MS, then says goodbye. Names those that it waits for. Call before destruction.
   void linger() noexcept;
-  /// The same in steps, for those who must not sleep: true once it has said goodbye, or given that up.
+  /// The same in steps, for callers that must not sleep. true: it has said goodbye, or given that
+  /// up.
   bool linger_turn() noexcept;
 
   // Engine
@@ -81,7 +83,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
  private:
   static constexpr std::size_t kFramesPerTurn = 64;
 
-  template <bool kLooks>  // for a rung that may be reached
+  template <bool kLooks>  // also looks whether the rung is reached
   std::size_t move_all(std::size_t frames_max) noexcept;
   std::size_t progress_locked(std::size_t frames_max) noexcept;
   std::size_t move_frames(std::size_t frames_max) noexcept;
@@ -97,7 +99,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   struct Lingering {
     TimeNs until = 0, tell_at = 0;
     bool hold_told = false;
-    TimeNs said_by = 0;  // 0: peers are still waited for
+    TimeNs said_by = 0;  // 0: still waiting for peers
   };
   bool waited_for_all(Lingering& lingering, TimeNs at_most) noexcept;
   void name_unsettled(bool gives_up) noexcept;
@@ -110,11 +112,11 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   std::size_t run_active_handlers();
   bool has_wakers() noexcept;
   void wake_waiters() noexcept;
-  /// What the agent finds in a turn, which it takes under the lock.
+  /// What the agent finds in a turn, taken under the lock.
   struct Turn {
     std::size_t moved = 0;  // frames
     std::uint64_t operation = 0;
-    Wanted to_look_for;  // after its release
+    Wanted to_look_for;  // once the lock is released
   };
   bool must_enter(TimeNs now) const noexcept;
   void not_away(TimeNs now) noexcept;
@@ -141,25 +143,28 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   mutable Core core_;
   std::weak_ptr<void> owner_;
   TimeNs housekept_ = 0;
-  TimeNs unlooked_since_ = 0;     // agent's: frames came, and no look for the rung since; 0: none
-  std::uint32_t box_rounds_ = 0;  // that moved something
+  TimeNs unlooked_since_ = 0;  // agent's: frames have come, and no look for the rung since; 0: none
+  std::uint32_t box_rounds_ = 0;  // box rounds that moved something
   std::uint32_t rounds_ = 0;      // progress calls since the clock was read
   std::uint32_t rounds_per_clock_ = 1;
   Presence presence_;
   PageWriter page_{core_};
-  // Application threads in wait(). Transports' bells are theirs, not the agent's; what the agent
-  // moved for them all the same, because of an order, it tells by a bell of our own.
+  // Application threads in wait(). Transports' bells are for them, not for the agent; if an order
+  // makes the agent move something for them all the same, it rings a bell of our own.
   std::atomic<int> waiting_{0};
   std::atomic<bool> agent_moved_{false};  // since a thread last came out of wait()
   Bell bell_;
-  // This process stands between the ends of a ladder, or is held: every absence of the application counts.
+  // This process stands between the ends of a ladder, or is held: every absence of the application
+  // counts.
   std::atomic<bool> in_ladder_{false};
-  // The agent may sleep until a descriptor shows work, or until due_at_. Until an application thread enters.
+  // The agent may sleep until a descriptor shows work, or until due_at_. Cleared when an
+  // application thread enters.
   std::atomic<bool> armed_{false};
   TimeNs due_at_ = 0;             // agent's
-  TimeNs look_at_ = kNoDeadline;  // agent's: for holders of what was released
-  bool submitted_ = false;        // agent's: it changed something since its last turn
-  // Agent's: from try to try while something cannot be done, and no descriptor will tell when it can.
+  TimeNs look_at_ = kNoDeadline;  // agent's: when to look for holders of what was released
+  bool submitted_ = false;        // agent's: it has changed something since its last turn
+  // Agent's: the pause between tries while something cannot be done and no descriptor will tell
+  // when it can.
   TimeNs retry_pause_ = 0;
   std::vector<int> armed_fds_;  // agent's
   std::mutex wakers_mutex_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/engine_end.cc -- the end of an engine in good order: what it has sent is taken, or both ends
-// know that it was not.
+// core/engine/engine_end.cc -- the orderly end of an engine: what it has sent is taken, or both
+// ends know that it was not.
 //
-// Runs on the thread that gives the engine up; the agent moves the engine meanwhile, and hears of peers
-// that have died.
+// Runs on the thread that gives the engine up; meanwhile the agent moves the engine, and learns of
+// peers that have died.
 #include <poll.h>
 
 #include "base/log.h"
@@ -14,7 +14,8 @@ namespace {
 
 constexpr TimeNs kSilentFor = kSecond;
 constexpr TimeNs kToldEvery = 30 * kSecond;
-// For goodbyes that find no room: a peer that does not read learns by proof that this process has ended.
+// For goodbyes that find no room; a peer that does not read learns by proof that this process has
+// ended.
 constexpr TimeNs kGoodbyeMax = 100 * kMillisecond;
 
 }  // namespace
@@ -40,7 +41,7 @@ bool EngineCore::waited_for_all(Lingering& lingering, TimeNs at_most) noexcept {
   keep_time_here();
   progress_locked(kFramesPerTurn);
   const TimeNs now = core_.context.now;
-  // What a hold keeps back is sent after it: its lease is bounded.
+  // What a hold keeps back is sent when it ends: its lease is bounded.
   if (core_.hold.parks()) {
     if (!std::exchange(lingering.hold_told, true))
       log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");

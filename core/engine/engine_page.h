@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/engine_page.h -- what an engine shows of itself in its member's page: counters, pairs, losses, hold.
-// Values of fixed size, without pointers: other processes read them (control/place/page_reader.h).
+// core/engine/engine_page.h -- what an engine shows of itself in its member's page: counters,
+// pairs, losses, hold. Values of fixed size, without pointers: other processes read them
+// (control/place/page_reader.h).
 //
-// A change of any of these is another kPageVersion (control/place/member_page.h).
+// Any change here requires a new kPageVersion (control/place/member_page.h).
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ struct PageText {
   PageText& operator=(std::string_view text) noexcept {
     const std::size_t used = std::min(text.size(), size);
     bytes.fill('\0');
-    // Not by std::copy_n(), which GCC 14 takes for an overflow at -O2.
+    // Not std::copy_n(), which GCC 14 at -O2 takes for an overflow.
     if (used > 0) std::memcpy(bytes.data(), text.data(), used);
     return *this;
   }
@@ -55,16 +56,16 @@ struct PeerPage {
   std::uint64_t process;
   PageText<40> label;  // "rank 3 on node17"
   std::uint64_t messages_sent, messages_received;
-  std::uint64_t bytes_sent, bytes_received;  // headers, too, by all paths
+  std::uint64_t bytes_sent, bytes_received;  // including headers, over all paths
   std::uint64_t kept_bytes;
   std::uint32_t queued;   // frames that wait for credit, for a path, or for the end of a hold
-  std::uint32_t awaited;  // posted receives that take messages of this peer alone
+  std::uint32_t awaited;  // posted receives that take messages only from this peer
   std::uint8_t sending, receiving;  // index of the transport, or kNoTransport: as in PeerStatus
   std::uint8_t bulk;                // a bit for each transport
   std::uint8_t lost;
   std::uint32_t generation;
-  std::uint32_t untaken;  // sends that are known there, and that no receive has taken
-  std::uint8_t out_of_credit, unused[3];  // of those queued, messages wait until the peer receives
+  std::uint32_t untaken;  // sends that the peer knows of, and that no receive has taken
+  std::uint8_t out_of_credit, unused[3];  // queued messages wait until the peer receives
 };
 
 struct LossPage {
@@ -79,7 +80,7 @@ struct HoldPage {
   std::uint64_t restored_from;
   std::uint64_t claim;
   std::uint32_t members, incarnation;
-  std::int64_t until_ns;  // of the engine's clock: while it is parking or parked
+  std::int64_t until_ns;  // by the engine's clock, while parking or parked
   std::uint8_t state;     // HoldState
   std::uint8_t claimed, unused[6];
   PageText<96> why;
@@ -88,14 +89,14 @@ struct HoldPage {
 struct EnginePage {
   std::int64_t written_ns;  // of the engine's clock
   std::uint64_t retransmitted_frames, duplicate_frames, reordered_frames;
-  std::uint64_t messages_sent, messages_received;  // of all pairs, also of those that have ended
+  std::uint64_t messages_sent, messages_received;  // of all pairs, including those that have ended
   std::uint64_t losses;                            // since the process began
   std::uint32_t peers;                             // that have not ended
-  std::uint32_t awaited_from_any;                  // posted receives that take messages of anybody
+  std::uint32_t awaited_from_any;                  // posted receives that accept any sender
   std::uint32_t transports_shown, peers_shown, losses_shown, unused;
   HoldPage hold;
   std::array<TransportPage, kPageTransports> transport;
-  std::array<PeerPage, kPagePeers> peer;  // those with a path; of more, those that have talked most
+  std::array<PeerPage, kPagePeers> peer;   // met or awaited; if too many, the most talkative
   std::array<LossPage, kPageLosses> loss;  // the last ones, in no order
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/engine_turn.cc -- the agent's turn when the application is away, and how long it may sleep then. The
-// agent's thread, under the engine's lock but where it decides that there is nothing to do.
+// core/engine/engine_turn.cc -- the agent's turn when the application is away, and how long the
+// agent may sleep then. On the agent's thread, under the engine's lock except to decide that there
+// is nothing to do.
 //
-// Between turns the agent sleeps without a time-out of its own. It is woken by a message of the control plane,
-// by the timer of presence.h, which says that the application has gone, and while that is away by a descriptor
-// of a transport or the first deadline of any part (due_at()).
+// Between turns the agent sleeps without a time-out of its own. It is woken by a message from the
+// control plane, by the timer of presence.h when the application has gone, and, while the
+// application is away, by a transport's descriptor or the first deadline of any part (due_at()).
 #include <poll.h>
 
 #include <algorithm>
@@ -14,34 +15,35 @@
 namespace livebtl::core {
 
 namespace {
-// From try to try, at most: a ring that is full while its reader rests, for instance.
+// The longest pause between tries, for instance at a ring that is full while its reader rests.
 constexpr TimeNs kRetryPauseMax = 10 * kMillisecond;
-// What one round leaves to be done, such as a dial that a rung asks for, the next does, before any pause.
+// What one round leaves undone, such as a dial that a rung asks for, the next does before any
+// pause.
 constexpr int kTriesToSleep = 3;
-// As long as frames come. Between two of them the application may have the lock.
+// While frames keep coming. Between two turns the application may take the lock.
 constexpr int kTurnsAtOnce = 4;
-// A turn that has moved something looks once more at once, as two turns cost more than two rounds of one; but so often
-// and so long at most.
+// A turn that has moved something looks again at once, as two turns cost more than two rounds of
+// one; at most this often and this long.
 constexpr int kRoundsATurn = 8;
 constexpr TimeNs kRoundsTime = 50 * kMicrosecond;
 }  // namespace
 
-// A thread that sleeps in wait() polls by itself; were the agent to move the engine meanwhile, it would take the
-// bell that is to wake that thread.
+// A thread that sleeps in wait() polls by itself; if the agent moved the engine meanwhile, it would
+// take the bell that is to wake that thread.
 bool EngineCore::application_away(TimeNs now) const noexcept {
   return waiting_.load(std::memory_order_relaxed) == 0 && presence_.away(now);
 }
 
-// Must the agent have the engine, whoever is in it now? Of a rung's work only what the application cannot do:
-// its progress loop sees the order, and goes on with it.
+// Must the agent get the engine, whoever is in it now? Of a rung's work, only for what the
+// application cannot do: its progress loop sees the order, and carries it on.
 bool EngineCore::must_enter(TimeNs now) const noexcept { return submitted_ || now >= look_at_; }
 
-// A false alarm in mid-ladder says nothing of the next absence: in that one there may be a rung's work.
+// A false alarm in mid-ladder says nothing about the next absence, which may have work for a rung.
 void EngineCore::not_away(TimeNs now) noexcept {
   presence_.extend(now, in_ladder_.load(std::memory_order_relaxed));
 }
 
-// Decided without the lock: to look costs the application nothing.
+// Decided without the lock, so that looking costs the application nothing.
 bool EngineCore::wants_turn(TimeNs now) noexcept {
   if (must_enter(now)) return true;
   if (waiting_.load(std::memory_order_relaxed) != 0) not_away(now);
@@ -52,8 +54,8 @@ bool EngineCore::wants_turn(TimeNs now) noexcept {
   return ::poll(polled.data(), polled.size(), 0) > 0;
 }
 
-// true: the lock is the agent's. For an order it waits; else whoever holds the lock is the application, which is
-// not away then.
+// true: the agent holds the lock. For an order it waits; otherwise the holder is the application,
+// which is therefore not away.
 bool EngineCore::enter_for_turn(TimeNs now) noexcept {
   if (core_.lock.try_lock(BiasedLock::Caller::kAgent)) return true;
   if (must_enter(now)) {
@@ -85,9 +87,9 @@ std::size_t EngineCore::move() noexcept {
   return moved;
 }
 
-// Whatever the application does next, it enters first.
+// Whatever the application does next, it enters the lock first, and on_entry() sees it.
 std::size_t EngineCore::move_for_absent() noexcept {
-  // Threads that are to be woken count on every turn, and so do peers that have not met this process yet.
+  // Threads to be woken depend on every turn; so do peers that have yet to meet this process.
   presence_.attend(core_.context.now, has_wakers() || !core_.bml.any_path(),
                    in_ladder_.load(std::memory_order_relaxed));
   const std::uint64_t before = core_.sender.queued_posted();
@@ -116,8 +118,8 @@ bool EngineCore::may_go_on(std::size_t moved) const noexcept {
          (!core_.lock.contended() && core_.context.config.now() - core_.context.now < kRoundsTime);
 }
 
-// A rung is looked for when nothing moves any more: what comes together belongs to one look. Frames that never end do not
-// put it off.
+// A rung is looked for once nothing moves any more, so that frames that come together share one
+// look. Frames that never end do not delay it.
 void EngineCore::look_between_frames() noexcept {
   if (unlooked_since_ == 0) unlooked_since_ = core_.context.now;
   if (core_.context.now - unlooked_since_ < kMillisecond) return;
@@ -135,12 +137,12 @@ void EngineCore::give_back_kept() noexcept {
   if (!kept) core_.receiver.all_given_back();
 }
 
-// true: until due_at_ there is nothing to do, unless a descriptor of armed_fds_ shows something.
+// true: there is nothing to do before due_at_, unless a descriptor in armed_fds_ shows something.
 bool EngineCore::prepare_sleep() noexcept {
   give_back_kept();
   core_.bml.acknowledge();
   core_.sender.flush_all();
-  core_.hold.keep_time();  // the frames of this turn may have broken it
+  core_.hold.keep_time();  // this turn's frames may have broken the hold
   // What was posted just now may have been the last thing that a rung waited for.
   unlooked_since_ = 0;
   look_for_rung();
@@ -155,7 +157,7 @@ bool EngineCore::prepare_sleep() noexcept {
   }
   const bool waits = core_.boxes.waiting() || core_.bml.losses.pending() ||
                      core_.bml.tickets.pending() || core_.bml.dialler.pending() ||
-                     core_.sender.pending();  // but for hellos: Connector::due_at()
+                     core_.sender.pending();  // except hellos: Connector::due_at()
   return quiet && !waits && due_at_ > core_.context.now;
 }
 
@@ -166,8 +168,8 @@ TimeNs EngineCore::next_due() noexcept {
   return due == kNoDeadline ? due : std::max(due, housekept_ + kMillisecond);
 }
 
-// in: awake, for whatever reason. out: the engine has moved if the application is away and there was something
-// to do, or if there is an order.
+// in: the agent is awake, for whatever reason. out: the engine has been moved if the application is
+// away and there was something to do, or if there is an order.
 std::int64_t EngineCore::agent_turn() {
   TimeNs now = core_.context.config.now();
   for (int i = 0; i < kTurnsAtOnce; ++i) {
@@ -187,7 +189,7 @@ std::int64_t EngineCore::agent_turn() {
 std::int64_t EngineCore::time_to_sleep(TimeNs now) noexcept {
   if (submitted_) return 0;
   const TimeNs look = look_at_ == kNoDeadline ? -1 : std::max<TimeNs>(look_at_ - now, 0);
-  if (!application_away(now)) return look;  // the timer that it puts off tells, too
+  if (!application_away(now)) return look;  // the timer that it puts off also wakes the agent
   if (armed_.load(std::memory_order_relaxed)) {
     retry_pause_ = 0;
     const TimeNs due = std::min(due_at_, look_at_);

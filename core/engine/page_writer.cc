@@ -7,7 +7,7 @@
 namespace livebtl::core {
 namespace {
 
-// Walks of lists that a program may make as long as it likes.
+// Limits for walks of lists that a program may make as long as it likes.
 constexpr std::uint32_t kQueuedMax = 1000;
 constexpr std::size_t kReceivesMax = 256;
 constexpr std::size_t kTransfersMax = 512;
@@ -16,7 +16,7 @@ std::uint64_t messages_of(const PeerPage& peer) noexcept {
   return peer.messages_sent + peer.messages_received;
 }
 
-/// Where the next peer goes: behind the others; where the page is full, over the one that has talked least.
+/// Where the next peer goes: after the others; in a full page, over the one that has talked least.
 PeerPage* place_for(EnginePage& page, std::uint64_t messages) noexcept {
   if (page.peers_shown < kPagePeers) return &page.peer[page.peers_shown++];
   const auto least = std::ranges::min_element(page.peer, {}, messages_of);
@@ -58,8 +58,8 @@ void PageWriter::before_sleep(TimeNs now, bool moved) noexcept {
   if (!behind_) write(now);
 }
 
-// In mid-ladder the frames to come wake the agent anyway, and before_sleep() copies then: to wake for a copy alone costs
-// more than the copy.
+// In mid-ladder, frames to come wake the agent anyway, and before_sleep() copies then: waking for a
+// copy alone costs more than the copy.
 TimeNs PageWriter::due_at() const noexcept {
   if (!behind_) return kNoDeadline;
   const TimeNs pause = core_.switching.at_rest() ? kPauseOfAgent : kPause;
@@ -131,7 +131,7 @@ void PageWriter::write_peers(EnginePage& page) const noexcept {
   core_.bml.peers.for_each_ended(count);
 }
 
-/// The peer, and its share of what its transports have carried.
+/// Writes the peer, and adds its share to what its transports have carried.
 void PageWriter::write_peer(const Peer& peer, EnginePage& page) const noexcept {
   PeerPage unseen;
   PeerPage* place =
@@ -165,7 +165,7 @@ void PageWriter::write_peer(const Peer& peer, EnginePage& page) const noexcept {
 void PageWriter::write_paths(const Peer& peer, EnginePage& page, PeerPage& to) const noexcept {
   std::uint64_t since = 0;
   for (const auto& path : peer.paths) {
-    const EndpointStats stats = stats_of(*path);  // of one that broke, too: counts never go back
+    const EndpointStats stats = stats_of(*path);  // even of a broken path: counts never go back
     const std::uint8_t index = index_of(path->slot);
     add(to, stats);
     if (index != kNoTransport) page.transport[index].carried += stats;
@@ -179,7 +179,7 @@ void PageWriter::write_paths(const Peer& peer, EnginePage& page, PeerPage& to) c
   }
 }
 
-/// A peer that is waited for is shown though nothing has come of it yet.
+/// A peer that is waited for is shown even if nothing has come from it yet.
 PeerPage* PageWriter::shown_anyway(const Peer& peer, EnginePage& page) const noexcept {
   PeerPage* const there = shown(page, peer.process);
   if (there != nullptr || peer.met) return there;

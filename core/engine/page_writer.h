@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/page_writer.h -- copies what an engine counts into its member's page, at moments that come anyway: the
-// housekeeping of the thread that moves the engine, and the agent's turns.
+// core/engine/page_writer.h -- copies an engine's counters into its member's page, at moments that
+// come anyway: the housekeeping of the thread that moves the engine, and the agent's turns.
 //
-// Counters are read where they stand, by the thread that holds the lock and so has just used them; what others read
-// is the copy. No system call is made, and nothing that a message touches is written.
-// Threads: under the engine's lock. The page is the agent's; it outlives its use here.
+// Counters are read in place, by the thread that holds the lock and so has just used them; others
+// read the copy. No system call is made, and nothing that a message touches is written.
+// Threads: under the engine's lock. The agent owns the page, which outlives its use here.
 #pragma once
 
 #include "base/clock.h"
@@ -19,22 +19,22 @@ class PageWriter {
  public:
   explicit PageWriter(Core& core) noexcept : core_(core) {}
 
-  /// From now on that one; null: none.
+  /// The page to write from now on; null: none.
   void show_on(EnginePageLatch* page) noexcept;
-  /// At housekeeping: five times a second.
+  /// At housekeeping: copies five times a second.
   void keep_time(TimeNs now) noexcept {
     if (page_ != nullptr && now - written_ >= kPause + slack_) write(now);
   }
-  /// At the end of an agent's turn, after which nothing may move for long. moved: something has in this turn, behind
-  /// its housekeeping.
+  /// At the end of an agent's turn, after which nothing may move for long. moved: something has
+  /// moved in this turn, after its housekeeping.
   void before_sleep(TimeNs now, bool moved) noexcept;
-  /// When before_sleep() is to be called again: it was too early for another copy.
+  /// When before_sleep() is to be called again, if it was too early for another copy.
   TimeNs due_at() const noexcept;
 
  private:
   static constexpr TimeNs kPause = 200 * kMillisecond;
   static constexpr TimeNs kPauseOfAgent = 10 * kMillisecond;
-  static constexpr TimeNs kSlackOfPeer = 100 * kMicrosecond;  // far above what its copy takes
+  static constexpr TimeNs kSlackOfPeer = 100 * kMicrosecond;  // far more than its copy takes
 
   void write(TimeNs now) noexcept;
   void write_transports(EnginePage& page) const noexcept;

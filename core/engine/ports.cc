@@ -9,7 +9,7 @@ namespace livebtl::core {
 
 namespace {
 
-/// Holds the lock, and posts what can be posted before it lets go of it.
+/// Holds the lock, and posts what can be posted before it releases it.
 class PostingGuard : Guard {
  public:
   explicit PostingGuard(Core& core) noexcept : Guard(core), sender_(core.sender) {}
@@ -61,8 +61,8 @@ void CorePort::end_all() noexcept {
   core_.onesided.cancel_port(*this);
 }
 
-// Rings and connections are the parent's, which goes on: nothing is said on them, or given back. Its agent may have been
-// in the midst of something as it forked.
+// Rings and connections belong to the parent, which goes on: nothing is sent on them, or given
+// back. Its agent may have been in the middle of something at the fork.
 void CorePort::forget_all() noexcept {
   claimed_.forget();
   matcher.forget();
@@ -141,7 +141,7 @@ Accept CorePort::receive_waiting(Operation& operation) noexcept {
     state.reposting = state.multi_bytes_min != 0 && state.capacity - bytes >= state.multi_bytes_min;
     const bool again = state.reposting;
     core_.receiver.deliver_unexpected(*this, std::move(message), operation);
-    if (!again) break;  // the operation may be the caller's again: not to be touched
+    if (!again) break;  // the operation may be the caller's again: do not touch it
     state.reposting = false;
   }
   core_.sender.flush_all();
@@ -201,7 +201,7 @@ Result<std::uint64_t> CorePort::register_region(const RegionRequest& request) {
 }
 
 Status CorePort::deregister_region(std::uint64_t key) {
-  if (core_.lock.in_child()) return {};  // as ~CorePort()
+  if (core_.lock.in_child()) return {};  // as in ~CorePort()
   const PostingGuard guard(core_);
   return core_.onesided.deregister(options.space, key);
 }

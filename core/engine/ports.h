@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/ports.h -- a port as its user sees it: each call takes the engine's lock, does the work by
-// the lanes, and posts what can be posted.
+// core/engine/ports.h -- a port as its user sees it: each call takes the engine's lock, has the
+// lanes do the work, and posts what can be posted.
 //
-// Threads: any. Ownership: the user's; it keeps the engine alive.
+// Threads: any. Ownership: the user owns it; it keeps the engine alive.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct Core;
 
 class CorePort final : public Port, public PortState {
  public:
-  /// Under the lock. Errors: kLimit, there are too many.
+  /// Under the lock. Errors: kLimit, there are too many ports.
   static Result<std::unique_ptr<Port>> open(Core& core, std::shared_ptr<void> engine,
                                             const PortOptions& port_options);
   CorePort(Core& core, std::shared_ptr<void> engine, PortNumber number,

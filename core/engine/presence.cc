@@ -10,10 +10,11 @@
 namespace livebtl::core {
 namespace {
 
-// Each absence that is attended to may wake the agent twice: also for the deadline that it then sleeps for.
+// Each attended absence may wake the agent twice: the second time for the deadline it then sleeps
+// for.
 constexpr TimeNs kUnattended = 3 * kSecond;
-// In mid-ladder. Many that spin on few processors are away whenever others run: were their agents woken each time, these
-// would be what keeps them from the processors.
+// In mid-ladder. Where many processes spin on few processors, each is away whenever others run; if
+// their agents were woken each time, these would keep them from the processors.
 constexpr TimeNs kShortAbsence = 50 * kMillisecond;
 
 }  // namespace
@@ -23,7 +24,7 @@ Presence::Presence(TimeNs away, bool sets_timer)
       sets_timer_(sets_timer),
       timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
 
-// Clears what the timer showed, too. Relative: the engine's clock may be a test's.
+// Also clears an expiry that is already shown. Relative: the engine's clock may be a test's.
 void Presence::set_timer(TimeNs in) const noexcept {
   if (!sets_timer_) return;
   in = std::max<TimeNs>(in, 1);  // 0 would stop it
@@ -70,7 +71,8 @@ void Presence::leave(TimeNs now) noexcept {
   set_timer(0);
 }
 
-// The application may say something else at the same time: its word stands, and the timer is set for it.
+// The application may change until_ at the same time: its value stands, and the timer is set for
+// it.
 void Presence::extend(TimeNs now, bool in_ladder) noexcept {
   TimeNs until = until_.load(std::memory_order_relaxed);
   if (until > now) return;
@@ -97,7 +99,7 @@ void Presence::attend(TimeNs now, bool prompt, bool in_ladder) noexcept {
   if (!std::exchange(attended_, true)) {
     attended_at_ = now;
     answered_ = false;
-    // Else it would show that it has run out as long as the absence lasts; also if it has yet to run out.
+    // Otherwise it would stay readable throughout the absence, even if it is yet to expire.
     stop_timer();
   }
   if (prompt) answered_ = true;

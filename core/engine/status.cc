@@ -60,7 +60,7 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
   status.bulk.assign(bulk.begin(), bulk.end());
   std::uint64_t since = 0;
   for (const auto& path : peer.paths) {
-    const EndpointStats stats = stats_of(*path);  // of one that broke, too: counts never go back
+    const EndpointStats stats = stats_of(*path);  // even of a broken path: counts never go back
     status.frames_sent[path->slot.name()] += stats.frames_sent;
     status.frames_received[path->slot.name()] += stats.frames_received;
     if (!path->open() || !path->marker.peer_sends() || path->marker.peer_since() < since) continue;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/path/fast_box.h -- the two ends of one direction's fast box: small messages of the ordered lane in memory that
-// both processes share, one cache line each. The number of a message is its place: number n lies in slot n % 128, and
-// the reader, which waits for number `expected`, sees by one word that it has come, that it is the next one, and that
-// it is not of an earlier lap.
+// core/path/fast_box.h -- the two ends of one direction's fast box: small messages of the ordered
+// lane in memory that both processes share, one cache line each. A message's number is its place:
+// number n lies in slot n % 128. The reader, which waits for number `expected`, sees from one word
+// that it has come, is the next one, and is not of an earlier lap.
 //
-// A path is the box and what its endpoint carries beside it, as one first-in-first-out queue: what arrives by the
-// endpoint was sent behind all that lies in the box by then, so the box is emptied first. Thus a marker still proves
-// that the path is empty. docs/WIRE.md, "The fast box", has the protocol.
-// Invariants: a slot is written only under a lease, which the reader's `taken` has made room for; and no word is left
-// over long enough to be taken for one that is 2^24 newer: the reader clears all words when it grants the box, and now
-// and then those of numbers that it has passed.
+// A path's box and what its endpoint carries beside it form one first-in-first-out queue: what
+// arrives by the endpoint was sent after all that lies in the box by then, so the box is emptied
+// first. Thus a marker still proves that the path is empty. Protocol: docs/WIRE.md, "The fast box".
+// Invariants: a slot is written only under a lease, for which the reader's `taken` has made room;
+// and no stale word stays long enough to be mistaken for one that is 2^24 newer: the reader clears
+// all words when it grants the box, and now and then those of numbers that it has passed.
 //
-// Threads: under the engine's lock. Pure but for the shared words, each of which is read once and checked.
+// Threads: under the engine's lock. Pure but for the shared words, each of which is read once and
+// checked.
 #pragma once
 
 #include <algorithm>
@@ -27,23 +28,23 @@
 namespace livebtl::core {
 
 // A slot's word:
-//   bits 0-23 number | 24-29 kind: 1 | 30-35 payload bytes | 36-39 flags | 40-51 source port | 52-63 target port
-// Payload bytes of kBoxHasBody: the payload is a BoxBody, and the bytes lie where that says.
+//   bits 0-23 number | 24-29 kind: 1 | 30-35 payload bytes | 36-39 flags
+//   bits 40-51 source port | 52-63 target port
+// If the payload bytes are kBoxHasBody, the payload is a BoxBody, which says where the bytes lie.
 inline constexpr std::uint64_t kBoxSeqMask = (std::uint64_t{1} << 24) - 1;
 inline constexpr std::uint64_t kBoxIdentity = (std::uint64_t{1} << 30) - 1;  // number and kind
 inline constexpr unsigned kBoxKindAt = 24, kBoxBytesAt = 30, kBoxFlagsAt = 36, kBoxSourceAt = 40,
                           kBoxTargetAt = 52;
-inline constexpr std::uint32_t kBoxPortsEnd = 1u
-                                              << 12;  // messages of other ports go by the endpoint
-inline constexpr std::uint8_t kBoxFlags = 3;  // of an eager frame: it is tagged, it has data
+inline constexpr std::uint32_t kBoxPortsEnd = 1u << 12;  // messages of other ports use the endpoint
+inline constexpr std::uint8_t kBoxFlags = 3;             // of an eager frame: tagged, has data
 inline constexpr std::size_t kBoxHasBody = 63;
 static_assert(kBoxInlineBytes < kBoxHasBody);
 
-/// What the reader knows message `seq` by.
+/// The bits by which the reader recognises message `seq`.
 constexpr std::uint64_t box_identity(std::uint64_t seq) noexcept {
   return (seq & kBoxSeqMask) | std::uint64_t{1} << kBoxKindAt;
 }
-/// Ports below kBoxPortsEnd, bytes at most kBoxInlineBytes or kBoxHasBody, flags of kBoxFlags.
+/// Ports below kBoxPortsEnd, bytes at most kBoxInlineBytes, or kBoxHasBody, flags in kBoxFlags.
 constexpr std::uint64_t box_word(std::uint64_t seq, std::size_t bytes, std::uint8_t flags,
                                  std::uint16_t source_port, std::uint16_t target_port) noexcept {
   return box_identity(seq) | std::uint64_t{bytes} << kBoxBytesAt |
@@ -51,7 +52,7 @@ constexpr std::uint64_t box_word(std::uint64_t seq, std::size_t bytes, std::uint
          std::uint64_t{target_port} << kBoxTargetAt;
 }
 
-/// What a word says that came from another process.
+/// What a word from another process says.
 struct BoxWord {
   std::uint64_t word = 0;
 
@@ -66,7 +67,7 @@ struct BoxWord {
     return static_cast<std::uint16_t>(word >> kBoxTargetAt);
   }
   bool known_flags() const noexcept { return (flags() & ~kBoxFlags) == 0; }
-  /// A message that lies in its slot as a whole.
+  /// The message lies in its slot as a whole.
   bool whole() const noexcept { return known_flags() && bytes() <= kBoxInlineBytes; }
   bool has_body() const noexcept { return known_flags() && bytes() == kBoxHasBody; }
 };
@@ -79,33 +80,33 @@ inline BoxBody read_body_once(const BoxSlot& slot) noexcept {
   return std::bit_cast<BoxBody>(read_once(reinterpret_cast<const std::uint64_t&>(slot.payload)));
 }
 
-/// The sending end. It stands in a Path, idle until the pair has talked enough.
+/// The sending end, part of a Path; idle until the pair has talked enough.
 struct BoxWriter {
   enum class State : std::uint8_t {
     kNone,     // not asked for
     kAsked,    // the peer has not answered
-    kGranted,  // the peer looks there
+    kGranted,  // the peer polls the box
   };
   State state = State::kNone;
-  std::uint32_t ordinal = 0;  // of the last request: an answer to an earlier one counts for nothing
+  std::uint32_t ordinal = 0;  // of the last request; an answer to an earlier one is ignored
   std::uint32_t small_sent =
       0;  // messages that went by the endpoint and would have fitted, since the last request
-  TimeNs ask_at = 0;         // not before
-  std::uint64_t taken = 0;   // the reader has taken all below
-  std::uint64_t frames = 0;  // under leases that are over
+  TimeNs ask_at = 0;         // no request before then
+  std::uint64_t taken = 0;   // the reader has taken all messages below
+  std::uint64_t frames = 0;  // under leases that have ended
   BoxBodies bodies;
   std::uint64_t body_bytes = 0;  // in all
 };
 
-/// The sender's right to write the next `left` messages, of `bytes` in all, into the peer's box without looking at
-/// anything else. Whatever changes what it rests on ends it: a frame that goes another way or has to wait, a move
-/// to another path, a hold, a loss.
+/// The sender's right to write the next `left` messages, of `bytes` in all, into the peer's box
+/// without looking at anything else. Any change to what it rests on ends it: a frame that takes
+/// another way or has to wait, a move to another path, a hold, a loss.
 struct Lease {
   std::uint32_t left = 0;
   std::uint32_t bytes = 0;
   BoxSlot* slots = nullptr;
   const std::uint32_t* asleep = nullptr;
-  std::uint32_t given = 0;  // `left` as it was; 0: there is no lease
+  std::uint32_t given = 0;  // initial value of `left`; 0: there is no lease
   BoxWriter* writer = nullptr;
   std::byte* area = nullptr;
 
@@ -116,29 +117,29 @@ struct Lease {
   }
 };
 
-/// The receiving end. It stands in a Path; polled while `slots` is set.
+/// The receiving end, part of a Path; polled while `slots` is set.
 struct BoxReader {
   BoxSlot* slots = nullptr;
   const std::byte* area = nullptr;
   std::uint64_t* taken = nullptr;
   Peer* peer = nullptr;
   Path* path = nullptr;
-  std::uint64_t told = 0;      // what `taken` says
-  std::uint64_t clean_at = 0;  // `expected` when no word was left over
+  std::uint64_t told = 0;      // the value of `taken`
+  std::uint64_t clean_at = 0;  // `expected` when stale words were last cleared
   std::uint64_t tell_every = kTellEveryMax;
-  std::size_t untold_bytes = 0;          // of bodies that were taken since then
-  const std::byte* next_body = nullptr;  // if its part of the area has room, it lies here
+  std::size_t untold_bytes = 0;          // of bodies taken since the last tell()
+  const std::byte* next_body = nullptr;  // the next body, if its part of the area has room
   std::size_t next_body_bytes = 0;       // how much of it fetch_ahead() fetches
   std::uint64_t frames = 0;
   std::uint64_t body_bytes = 0;
-  std::uint64_t frames_seen = 0;  // when it was last looked at whether the box is in use
+  std::uint64_t frames_seen = 0;  // `frames` at the last check whether the box is in use
   std::uint32_t ordinal = 0;      // of the peer's last request
 
   static constexpr std::uint64_t kTellEveryMax = kBoxSlots / 4;
-  /// A part of the area is free again before the writer has filled the others.
+  /// So that a part of the area is free again before the writer has filled the others.
   static constexpr std::size_t kUntoldBytesMax = BoxBodies::kPartBytes;
   bool polled() const noexcept { return slots != nullptr; }
-  /// Is the writer to know that all below `expected` has been taken?
+  /// Should the writer learn that all below `expected` has been taken?
   bool worth_telling(std::uint64_t expected) const noexcept {
     return expected - told >= tell_every || untold_bytes >= kUntoldBytesMax;
   }
@@ -149,7 +150,8 @@ struct BoxReader {
   bool has(std::uint64_t seq) const noexcept {
     return ((word_of(seq) ^ box_identity(seq)) & kBoxIdentity) == 0;
   }
-  /// From now on the box is looked at. Nobody else uses it: its writer waits for the answer to its request.
+  /// From now on the box is polled. Nobody else uses it: the writer waits for the answer to its
+  /// request.
   void begin(const BoxMemory& memory, std::uint64_t expected) noexcept {
     slots = memory.slots;
     area = memory.area;
@@ -167,18 +169,18 @@ struct BoxReader {
     next_body = area + body.offset + BoxBodies::whole_lines(body.bytes);
     next_body_bytes = std::min<std::size_t>(body.bytes, kFetchAheadMax);
   }
-  /// The next message is not there yet. Word and body of one like the last shall come to this processor together, not
-  /// the body when the word has come. Of longer bodies the lines that the writer has not written yet would be taken
-  /// from it.
+  /// The next message is not there yet. If it is like the last, its word and body are to reach this
+  /// processor together, not the body after the word. With longer bodies, lines that the writer has
+  /// yet to write would be taken from it.
   void fetch_ahead() const noexcept {
     for (std::size_t at = 0; at < next_body_bytes; at += sizeof(BoxSlot))
       __builtin_prefetch(next_body + at);
   }
   static constexpr std::size_t kFetchAheadMax = 512;
-  /// As many numbers have passed since the words were cleared as is enough to clear them again.
+  /// Enough numbers have passed since the words were cleared to clear them again.
   bool unclean(std::uint64_t expected) const noexcept { return expected - clean_at > kCleanEvery; }
-  /// Clears what was left over: slots whose numbers went another way keep their words for ever. The writer may be at
-  /// work in those that are free.
+  /// Clears stale words: slots whose numbers went another way keep theirs for ever. The writer may
+  /// be at work in free slots.
   void clean(std::uint64_t expected) noexcept {
     std::for_each_n(slots, kBoxSlots, [&](BoxSlot& slot) {
       std::atomic_ref word(slot.word);
@@ -197,12 +199,13 @@ struct BoxReader {
   }
 };
 
-/// What the two ends say to each other about a box: the low byte of the seq of a kBox frame; above it the ordinal.
+/// What the two ends tell each other about a box: the low byte of a kBox frame's seq, below the
+/// ordinal.
 enum class BoxNote : std::uint8_t {
-  kLeft = 1,     // writer: nothing more comes by the box
-  kAsk = 2,      // writer: look into the box, please
+  kLeft = 1,     // writer: nothing more comes through the box
+  kAsk = 2,      // writer: please poll the box
   kGranted = 3,  // reader: it does
-  kRefused = 4,  // reader: it does not, or not for long; try again later
+  kRefused = 4,  // reader: it does not, or will stop; ask again later
 };
 
 }  // namespace livebtl::core

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/path/handshake.cc -- the handshake's two state machines. Pure; runs under the engine's lock, one
-// object a path.
+// core/path/handshake.cc -- the handshake's two state machines. Pure; runs under the engine's lock,
+// one object per path.
 //
 // Each MAC covers every byte that both sides have said so far, so what a MAC proves cannot be moved
 // into another conversation: the other side's nonce is in it. Each message has a purpose string of
 // its own, so it cannot be reflected. A refusal's MAC covers the HELLO and the refusal, as the
-// refusing side may have seen no more; it names the refusing process, so that a refusal relayed from
-// somewhere else does not pass for that of the process that was dialled.
+// refusing side may have seen no more; it names the refusing process, so that a refusal relayed
+// from somewhere else does not pass for that of the process that was dialled.
 #include "core/path/handshake.h"
 
 #include "base/assert.h"
@@ -99,8 +99,8 @@ std::string other_job(const std::string& theirs, const std::string& mine) {
 
 }  // namespace
 
-// The job comes before the MAC, so that mixed-up jobs are told what is wrong; which process this is only
-// members are told.
+// The job is checked before the MAC, so that mixed-up jobs are told what is wrong; only members are
+// told which process this is.
 Handshake::Step Handshake::on_hello(Bytes message) {
   const Bytes sealed = message;
   const bool proved = unseal(message, kHelloPurpose);
@@ -114,7 +114,7 @@ Handshake::Step Handshake::on_hello(Bytes message) {
   peer_proved_ = true;
   if (dialled_ != ProcessId{0} && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "the peer dialled another process");
-  // A process may talk to itself; that it is really itself the engine knows by the path's id.
+  // A process may talk to itself; the engine recognises itself by the path's id.
   if (peer_.process == mine_.process && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "the peer has this process's own id");
   state_ = State::kAsked;
@@ -185,7 +185,7 @@ Handshake::Step Handshake::on_refuse(Bytes message) {
   return step;
 }
 
-// "Not me" comes from another process by its nature.
+// "Not me" by its nature comes from another process.
 bool Handshake::by_whom_it_is_due(const RefuseMessage& refusal) const noexcept {
   const ProcessId other = dialler_ ? dialled_ : peer_.process;
   return refusal.reason == RefuseReason::kNotMe || other == ProcessId{0} ||
@@ -201,7 +201,7 @@ Handshake::Step Handshake::refuse(RefuseReason reason, std::vector<std::string> 
   return stop(reason, to_text(reason), std::move(try_instead));
 }
 
-// Ends it from our side: one REFUSE, and the reason for the log.
+// Ends the handshake from our side: one REFUSE, and the reason for the log.
 Handshake::Step Handshake::stop(RefuseReason reason, std::string text,
                                 std::vector<std::string> try_instead) {
   state_ = State::kOver;
@@ -218,7 +218,7 @@ Mac Handshake::mac_of_refusal(Bytes body, bool by_dialler) const {
                      with_counted(with_counted({}, hello_), body));
 }
 
-// Adds what we say to the transcript, and the MAC over it all to what we say.
+// Appends our message to the transcript, and the MAC of the whole transcript to our message.
 Blob Handshake::seal(Blob body, std::string_view purpose) {
   transcript_ = with_counted(transcript_, body);
   const Mac mac = secret_.mac(purpose, transcript_);
@@ -226,7 +226,7 @@ Blob Handshake::seal(Blob body, std::string_view purpose) {
   return body;
 }
 
-// Cuts the MAC off what the peer said. False: too short, or the MAC is wrong.
+// Strips the MAC from the peer's message. False: too short, or the MAC is wrong.
 bool Handshake::unseal(Bytes& message, std::string_view purpose) {
   if (message.size() < sizeof(HelloHead) + sizeof(Mac)) return false;
   Mac mac;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/path/handshake.h -- the first frames on a new path: who are you, prove it, where do we go on.
-// docs/WIRE.md, "Hello".
+// core/path/handshake.h -- the first frames on a new path: who are you, prove it, where do we go
+// on. docs/WIRE.md, "Hello".
 //
 // Pure: bytes in, bytes out; no socket, no clock: the engine closes a path that opens too late.
 //
@@ -43,7 +43,7 @@ struct HelloFacts {
   std::uint32_t epoch = 0;
   std::uint8_t rung = 0;
   std::uint64_t path = 0;           // the new path's id, drawn by the dialler
-  std::uint64_t replaces = 0;       // the lost path that this one stands for; 0: none
+  std::uint64_t replaces = 0;       // the lost path that this one replaces; 0: none
   std::uint64_t next_expected = 1;  // ordered lane, from the other: resume here
   // ordered lane, towards the other: the first number that the other has not acknowledged
   std::uint64_t acknowledged = 1;
@@ -51,7 +51,7 @@ struct HelloFacts {
   std::uint32_t credit_headers = 0;
   std::vector<TransportAddress> addresses;  // at most 8, and kHelloAddressBytesMax in all
 };
-/// The addresses of one hello, encoded: so that no message is longer than kUntrustedPayloadMax.
+/// Bytes of a hello's encoded addresses: keeps all messages within kUntrustedPayloadMax.
 inline constexpr std::size_t kHelloAddressBytesMax = 1650;
 
 /// Are these facts within the limits above? A process checks its own once, when it knows them;
@@ -69,7 +69,7 @@ enum class RefuseReason : std::uint8_t {
   kNotMe,         // the process id dialled is not mine
 };
 
-/// The list as it stands in hellos and in kAddresses frames. Decoding checks every limit. Errors:
+/// The list in the format of hellos and kAddresses frames. Decoding checks every limit. Errors:
 /// kInvalid.
 Blob encode_addresses(const std::vector<TransportAddress>& addresses);
 Result<std::vector<TransportAddress>> decode_addresses(Bytes bytes);
@@ -77,7 +77,7 @@ Result<std::vector<TransportAddress>> decode_addresses(Bytes bytes);
 /// For logs: "wrong job", "not authentic", ...
 const char* to_text(RefuseReason reason) noexcept;
 
-/// Of an acceptor, before it is asked for its facts.
+/// An acceptor's identity, before it is asked for its facts.
 struct Identity {
   std::string job;
   ProcessId process{};
@@ -87,35 +87,36 @@ struct RefuseMessage;  // hello_wire.h
 
 class Handshake {
  public:
-  /// expected: whom we dial; ProcessId{0}: any process that answers. nonce: an argument for tests alone.
+  /// expected: whom we dial; ProcessId{0}: any process that answers. nonce: an argument for tests
+  /// alone.
   static Handshake dial(const Secret& secret, HelloFacts mine, ProcessId expected,
                         const Nonce& nonce = random_nonce());
-  /// own: this process, which the HELLO must be for.
+  /// own: this process, to which the HELLO must be addressed.
   static Handshake accept(const Secret& secret, const Identity& own,
                           const Nonce& nonce = random_nonce());
 
   struct Step {
     std::optional<Blob> send = {};  // payload of a kHello frame to post
-    // acceptor: peer() belongs to the job and dialled this process, though perhaps some time ago, as
-    // a HELLO can be replayed: answer or refuse
+    // acceptor: peer() belongs to the job and dialled this process, though perhaps some time ago,
+    // as a HELLO can be replayed: answer or refuse
     bool ask = false;
     // both sides proved: the path may carry frames, after `send` if there is one. peer() is proved
     bool open = false;
     // it is over, after `send`. From the peer: its reason if it proved that it knows the secret, or
-    // if the reason is one that an unauthenticated peer may give (malformed, wrong job, not authentic); any
-    // other unproved refusal counts as kNotAuthentic
+    // if the reason is one that an unauthenticated peer may give (malformed, wrong job, not
+    // authentic); any other unproved refusal counts as kNotAuthentic
     RefuseReason refused = RefuseReason::kNone;
     bool refused_by_peer = false;
     std::string text = {};                      // refused: for the log
     std::vector<std::string> try_instead = {};  // refused by the peer, proved: transports to try
   };
-  /// dialler: the first message. Once.
+  /// dialler: the first message. Call once.
   Step start();
-  /// The payload of a kHello frame from the peer; hostile until proved, and in memory that the peer
-  /// cannot change. After the end: refused again. An acceptor refuses by itself what is of another
-  /// job, proves nothing, or is for another process.
+  /// message: the payload of a kHello frame from the peer; hostile until proved, and in memory that
+  /// the peer cannot change. After the end: refused again. An acceptor by itself refuses messages
+  /// that are of another job, prove nothing, or are for another process.
   Step receive(Bytes message);
-  /// acceptor, after `ask`: our facts, whose path becomes the peer's; the challenge is sent.
+  /// acceptor, after `ask`: our facts, whose `path` becomes the peer's. Sends the challenge.
   Step answer(HelloFacts mine);
   /// acceptor, from `ask` until the welcome has been posted: say no. At most 8 transports.
   Step refuse(RefuseReason reason, std::vector<std::string> try_instead);
@@ -152,7 +153,7 @@ class Handshake {
   Secret secret_;
   Nonce nonce_;
   bool dialler_;
-  bool peer_proved_ = false;  // what it said is from the job: it may be told which process this is
+  bool peer_proved_ = false;  // it belongs to the job: it may be told which process this is
   State state_ = State::kNew;
   HelloFacts mine_;
   HelloFacts peer_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/path/hello_wire.h -- the five messages of the handshake as bytes (docs/WIRE.md, "Hello"). For
-// handshake.cc.
+// core/path/hello_wire.h -- the five messages of the handshake as bytes (docs/WIRE.md, "Hello").
+// For handshake.cc.
 //
 // Pure. Decoding checks every length, number and character that has a rule; MACs are the
 // handshake's business.
@@ -40,11 +40,11 @@ struct ChallengeMessage {
 };
 struct RefuseMessage {
   RefuseReason reason{};
-  ProcessId process{};  // that refuses; 0: the other has not proved that it may know
+  ProcessId process{};  // the refusing one; 0: the other has not proved that it may know
   std::vector<std::string> try_instead;
 };
 
-/// A head alone: PROOF and WELCOME are nothing else, before their MAC, with which each message ends.
+/// A head alone: PROOF and WELCOME have nothing else before the MAC that ends each message.
 Blob encode_hello_head(HelloType type, bool authenticated);
 Blob encode(const HelloMessage& message, bool authenticated);
 Blob encode(const ChallengeMessage& message, bool authenticated);
@@ -52,7 +52,7 @@ Blob encode(const RefuseMessage& message, bool authenticated);
 
 /// The head of a message of this version with a known type; nullopt: malformed.
 std::optional<HelloHead> decode_hello_head(Bytes message) noexcept;
-/// Requires: decode_hello_head said so. The MAC is cut off already. nullopt: malformed.
+/// Requires: decode_hello_head() gave this type. The MAC is already cut off. nullopt: malformed.
 std::optional<HelloMessage> decode_hello(Bytes body);
 std::optional<ChallengeMessage> decode_challenge(Bytes body);
 std::optional<RefuseMessage> decode_refuse(Bytes body);

@@ -45,7 +45,7 @@ HoldReport Hold::start(const HoldOrder& order) {
     log(LogLevel::kInfo, "hold", "%s: parking", hex_id(id).c_str());
   }
   if (order.members != 0 && state_ == HoldState::kParked) {
-    // A renewal looks back no less far than the seal.
+    // A renewal keeps the count taken for the seal.
     if (order.members != members_) taken_ = peers_.frames_taken();
     members_ = order.members;
   }
@@ -66,8 +66,8 @@ HoldReport Hold::end(std::uint64_t id) {
   return report();
 }
 
-// Also of a process whose lease has run out, or that is raised already: whoever claims learns that by the
-// answer, and who has claimed before can raise nobody any more.
+// Followed even if the lease has run out, or the process is already raised: the claimant learns
+// that from the answer, and an earlier claimant can no longer raise anybody.
 HoldReport Hold::claim(const HoldClaim& claim, TimeNs lease) {
   LIVEBTL_ASSERT(claim.hold != 0 && lease > 0, "control checks what it was sent");
   const bool raised = context_.fence.restored_from() == claim.hold;
@@ -82,8 +82,8 @@ HoldReport Hold::claim(const HoldClaim& claim, TimeNs lease) {
 }
 
 // A hold that broke after it was found whole (the orchestrator of the restore was killed, and the
-// lease ran out) has done its duty: the streams are as they were, or have gone on among members of this
-// set.
+// lease ran out) has done its duty: the streams are as they were, or have gone on among members of
+// this set.
 HoldReport Hold::restore(const HoldClaim& claim, Incarnation to) {
   const std::uint64_t id = claim.hold;
   const Incarnation own = context_.fence.own();
@@ -105,7 +105,7 @@ HoldReport Hold::restore(const HoldClaim& claim, Incarnation to) {
   return report();
 }
 
-// Once for all: nobody but restore() takes it in again.
+// For good: only restore() takes this process in again.
 void Hold::shut_out() noexcept {
   log(LogLevel::kError, "hold",
       "fenced out: a newer incarnation of the job runs; this process is a copy that was left "
@@ -158,7 +158,7 @@ HoldReport Hold::refused(std::string why) const {
   return refused;
 }
 
-// Also a path that opens while others are still being parked is looked at here.
+// A path that opens while others are still being parked is checked here, too.
 void Hold::look() noexcept {
   bool parked = !losses_.pending();
   peers_.for_each(
@@ -172,7 +172,7 @@ void Hold::look() noexcept {
 void Hold::watch() noexcept {
   if (state_ == HoldState::kFenced) return;
   if (context_.now >= until_) return break_up(LogLevel::kWarn, "its lease ran out");
-  // This is also how an end begins whose order has reached the sender first: nothing to warn of.
+  // An end whose order has reached the sender first also begins this way: nothing to warn of.
   if (members_ != 0 && peers_.frames_taken() != taken_)
     break_up(LogLevel::kInfo, "a process that was not held has sent to it");
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/hold.h -- HOLD: while a snapshot is taken of the machines that a job runs on, each process
-// parks what it sends at a frame boundary, so that no channel between two of them holds anything.
+// core/switch/hold.h -- HOLD: while the machines that a job runs on are saved in a snapshot, each
+// process parks what it sends at a frame boundary, so that no channel between them holds anything.
 //
 // Threads: under the engine's lock.
-// Rules:   docs/HOLD.md. A pair is parked as it is drained in a switch: its path is left by a
-//          marker, for none, and taken up again afterwards. What the application sends waits in
-//          its queue; what it receives it may take. The lease ends a hold whose orchestrator has
-//          vanished; such a hold is broken for ever, since frames have moved. So is one into which
-//          a process has sent that was not held with the others. tests/model/hold.pml has this.
+// Rules:   docs/HOLD.md. A pair is parked the way a switch drains it: it leaves its path by a
+//          marker, for no other, and takes it up again afterwards. What the application sends waits
+//          in its queue; it may take what it receives. The lease ends a hold whose orchestrator has
+//          vanished; such a hold stays broken, since frames have moved. So does one into which a
+//          process has sent that was not held with the others. Model: tests/model/hold.pml.
 #pragma once
 
 #include "base/log.h"
@@ -30,23 +30,23 @@ class Hold {
   HoldReport claim(const HoldClaim& claim, TimeNs lease);
   HoldReport restore(const HoldClaim& claim, Incarnation to);
   HoldReport report() const;
-  /// The same, but for what it waits for.
+  /// The same, without what it waits for.
   HoldReport summary() const;
 
-  /// May nothing be sent now?
+  /// Is sending forbidden now?
   bool parks() const noexcept {
     return state_ == HoldState::kParking || state_ == HoldState::kParked ||
            state_ == HoldState::kFenced;
   }
-  /// Another process has proved to be of that incarnation of the job.
+  /// Another process has proved that it is of that incarnation of the job.
   void meets(Incarnation theirs) noexcept;
   bool at_work() const noexcept { return state_ == HoldState::kParking; }
-  /// Looks whether all is parked. Cheap when nothing is to be parked.
+  /// Checks whether all is parked. Cheap when nothing is to be parked.
   void tick() noexcept {
     if (at_work()) [[unlikely]]
       look();
   }
-  /// Looks whether it is broken. At housekeeping.
+  /// Checks whether the hold is broken. Called at housekeeping.
   void keep_time() noexcept {
     if (parks()) [[unlikely]]
       watch();
@@ -71,9 +71,9 @@ class Hold {
   const Switching& switching_;
   std::uint64_t id_ = 0;
   HoldState state_ = HoldState::kNone;
-  std::uint64_t ended_ = 0;  // the last one that was ended: a late order of it counts no more
+  std::uint64_t ended_ = 0;  // the last one that was ended: a late order for it is refused
   TimeNs until_ = 0;
-  std::uint32_t members_ = 0;  // parked at one time with this one; 0: not known yet
+  std::uint32_t members_ = 0;  // parked at the same time as this one; 0: not known yet
   std::uint64_t taken_ = 0;    // frames that had come by then
   bool claimed_ = false;       // for a restore
   std::uint64_t claim_ = 0;    // the highest number that was followed

@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Kernel, uverbs_std_types.c: asynchronous events and completions, each of which keeps its device.
+// Kernel, uverbs_std_types.c: asynchronous events and completions, each of which holds its device.
 constexpr const char* kEventName = "anon_inode:[infinibandevent]";
 constexpr std::size_t kProcessesMax = 1024;  // a child that forks without end is not followed
-constexpr std::size_t kHoldersMax = 32;      // told
+constexpr std::size_t kHoldersMax = 32;      // reported
 
 std::string proc(long pid, const char* what) { return "/proc/" + std::to_string(pid) + "/" + what; }
 
-/// Each entry; no exception if the directory changes meanwhile. Returns the error that ended it.
+/// Visits each entry; no exception if the directory changes. Returns the error that ended it.
 template <class Act>
 std::error_code each_entry(const std::string& directory, const Act& act) {
   std::error_code error;
@@ -48,7 +48,7 @@ std::string first_line(const std::string& file) {
   return line;
 }
 
-// Of this process, whatever its threads; of children that end meanwhile nothing is found.
+// Children of all of its threads; those that end meanwhile are not found.
 std::vector<long> children_of(long pid) {
   std::vector<long> children;
   each_entry(proc(pid, "task"), [&](const fs::path& task) {
@@ -67,7 +67,7 @@ std::vector<long> descendants() {
   return all;
 }
 
-// What the kernel counts as pinned by this process; 0 also where it does not tell.
+// Bytes that the kernel counts as pinned by this process; also 0 where it does not say.
 std::uint64_t pinned_now_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -87,7 +87,7 @@ std::set<std::string> mapped_files(long pid) {
   return files;
 }
 
-// "; likely by ...": of the libraries that may do so, those that are loaded.
+// "; likely by ...": the loaded ones of the libraries that may hold such a device.
 std::string likely(const DeviceFiles& devices, const std::set<std::string>& mapped) {
   std::string names;
   for (const auto& [library, holder] : devices.likely_holders) {
@@ -109,7 +109,7 @@ Holdings Holdings::of(const Transport& transport, DeviceFiles devices) {
   for (const int fd : holder->descriptors()) {
     std::string name = name_of("/proc/self/fd/" + std::to_string(fd));
     if (name == kEventName) holdings.events_.emplace_back(fd, name);
-    // Other anonymous inodes (epoll, eventfd) share one name, too: nothing could be proved by it.
+    // Other anonymous inodes (epoll, eventfd) share one name as well: it could prove nothing.
     if (name.empty() || name.starts_with("anon_inode:")) continue;
     if (!prefix.empty() && name.starts_with(prefix)) holdings.knows_device_ = true;
     holdings.files_.push_back(std::move(name));
@@ -119,7 +119,7 @@ Holdings Holdings::of(const Transport& transport, DeviceFiles devices) {
   return holdings;
 }
 
-// Only now: later another library may have pinned more, or have taken the number of a descriptor.
+// At once, as later another library may have pinned more, or reused the number of a descriptor.
 // A kernel that counts less than we had registered does not count what this device pins.
 void Holdings::note_closed() {
   std::erase_if(events_, [](const Event& event) {
@@ -131,7 +131,7 @@ void Holdings::note_closed() {
 void Holdings::leave_to(const Transport& other, const std::string& name) {
   const Holdings theirs = of(other, devices_);
   ours_.insert(ours_.end(), theirs.files_.begin(), theirs.files_.end());
-  if (!theirs.knows_device_)  // it cannot tell; the empty name is part of every library's
+  if (!theirs.knows_device_)  // it cannot tell; the empty name matches every library
     devices_.likely_holders.emplace_back("",
                                          "livebtl's own " + name + " (btlctl remove " + name + ")");
 }
@@ -158,8 +158,8 @@ std::vector<std::string> Holdings::held() const {
   return found;
 }
 
-// Of a child that has ended meanwhile, or that we may not look at, nothing is said; that we cannot
-// look at ourselves proves nothing either, and is told.
+// A child that has ended meanwhile, or that we may not look at, is passed over; that we cannot look
+// at ourselves proves nothing either, but is reported.
 void Holdings::add_process(long pid, const std::string& whose,
                            std::vector<std::string>& found) const {
   std::vector<std::string> held;

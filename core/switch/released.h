@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/released.h -- proof of a release: what a transport held, by the kernel's names, and whether
-// this process or a child of it holds any of it still, as /proc tells. Why so: docs/adr/0017.
+// core/switch/released.h -- proof of a release: what a transport held, by the kernel's names, and
+// whether this process or a child still holds any of it, according to /proc. Why: docs/adr/0017.
 //
-// Threads: what is made of a transport is made under the engine's lock; held() reads /proc and
-// nothing else, may take milliseconds, and is called without it.
+// Threads: all that needs a transport is done under the engine's lock; held() only reads /proc, may
+// take milliseconds, and is called without the lock.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,21 @@ class Transport;
 
 class Holdings {
  public:
-  /// Nothing is known yet but what the kind may hold: whatever is open of such devices counts.
+  /// Only what the kind may hold is known yet: any open file of such devices counts.
   explicit Holdings(DeviceFiles devices = {}) : devices_(std::move(devices)) {}
-  /// What this transport, which is open, holds now: if a device is among it, only that one counts.
+  /// What this open transport holds now; if that includes a device, only that device counts.
   static Holdings of(const Transport& transport, DeviceFiles devices);
-  /// Directly after that transport was closed.
+  /// Call directly after that transport was closed.
   void note_closed();
-  /// Another transport of livebtl's in this process that is open, and may hold devices of the same
-  /// kind: what it is known to hold is nobody else's.
+  /// Another open transport of livebtl's in this process, which may hold devices of the same kind:
+  /// what it is known to hold does not count.
   void leave_to(const Transport& other, const std::string& name);
 
   /// Is there anything to look for?
   bool any() const noexcept { return !files_.empty() || !devices_.prefix.empty(); }
-  /// The holders of any of it, for people, at most 32: "/dev/infiniband/uverbs0 is open as descriptor 17
-  /// of this process, 4711 (solver); likely by UCX"; and what hinders a look. Empty: nobody.
+  /// The holders of any of it, for people, at most 32: "/dev/infiniband/uverbs0 is open as
+  /// descriptor 17 of this process, 4711 (solver); likely by UCX"; and what prevents a look. Empty:
+  /// nobody.
   std::vector<std::string> held() const;
 
  private:
@@ -46,14 +47,14 @@ class Holdings {
   std::vector<std::string> files_;  // of the transport that was open
   bool knows_device_ = false;       // one of `devices_` is among them
   std::vector<std::string> ours_;   // held by other transports of ours
-  std::vector<Event> events_;       // of the device, which share one name: by their numbers, too
-  std::uint64_t pinned_bytes_ = 0;  // and not given back, as far as is known
+  std::vector<Event> events_;       // of the device; all share one name, so kept with numbers
+  std::uint64_t pinned_bytes_ = 0;  // not given back yet, as far as is known
   std::uint64_t pinned_before_bytes_ = 0;  // by the whole process, just before it was closed
 };
 
-/// Whom to look for, by the transport's name.
+/// What to look for, by the transport's name.
 using Wanted = std::vector<std::pair<std::string, Holdings>>;
-/// "verbs: " before each holder.
+/// Each holder, with "verbs: " in front.
 std::vector<std::string> holders_of(const Wanted& wanted);
 
 }  // namespace livebtl::core

@@ -63,11 +63,11 @@ Status Returning::look_for(TransportSlot& slot) {
   return slot.open() ? slot.transport->usable() : parts_.slots.open(slot.name());
 }
 
-// Pairs that send by it move first: only a peer with a path to send on can be told.
+// Pairs that send over it move first: only a peer with a path to send on can be told.
 void Returning::lose(TransportSlot& slot, const std::string& why) noexcept {
   log(LogLevel::kWarn, "engine", "transport=%s is out of service: %s", slot.name().c_str(),
       why.c_str());
-  parts_.peers.for_each([&](Peer& peer) { peer.returns.erase(slot.name()); });  // it counts them
+  parts_.peers.for_each([&](Peer& peer) { peer.returns.erase(slot.name()); });  // slot counts them
   note_missing(slot, why);
   parts_.elector.elect_all();
   parts_.slots.announce();
@@ -100,7 +100,7 @@ void Returning::take_back(TransportSlot& slot) noexcept {
   log(LogLevel::kWarn, "engine", "transport=%s is in service again", slot.name().c_str());
   parts_.slots.announce();
   parts_.peers.for_each(
-      [](Peer& peer) { peer.dials.forget(); });  // also for those that it alone reaches
+      [](Peer& peer) { peer.dials.forget(); });  // also for peers that only it reaches
   parts_.elector.elect_all();
   context_.notify_control();
 }
@@ -120,7 +120,7 @@ void Returning::forget(TransportSlot& slot) noexcept {
   if (!std::exchange(slot.absence, {}).why.empty()) context_.notify_control();
 }
 
-// A pair that broke its path by a transport that both ends have: the next one may break as well.
+// A pair's path broke over a transport that both ends have: the next one may break as well.
 void Returning::note_lost(Peer& peer, const TransportSlot& slot) noexcept {
   Settle& settle = peer.returns[slot.name()];
   settle.lost(context_.now);
@@ -140,7 +140,7 @@ bool has_lost(const Peer& peer, const std::string& transport) noexcept {
 // A pair that has nothing else cannot wait, nor can an order.
 TimeNs Returning::settles_until(const Peer& peer, const std::string& transport) const noexcept {
   if (!has_lost(peer, transport) || !parts_.dialler.served(peer)) return 0;
-  if (!context_.config.settings.returns) return context_.now + kRedialServed;  // and so on
+  if (!context_.config.settings.returns) return context_.now + kRedialServed;  // put off each time
   const TimeNs due_at = peer.returns.at(transport).due_at();
   return due_at > context_.now ? due_at : 0;
 }
@@ -151,7 +151,7 @@ void Returning::note_open(Peer& peer, const TransportSlot& slot) noexcept {
   context_.notify_control();
 }
 
-// What a pair has lost is told where it would use it.
+// What a pair has lost is reported only where it would use it.
 std::uint32_t Returning::pairs_without(const std::string& transport) const {
   std::uint32_t pairs = 0;
   parts_.peers.for_each_met([&](const Peer& peer) {

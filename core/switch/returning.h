@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/returning.h -- transports that go out of service by themselves, and come back: a device that
-// vanishes, or is not there yet.
+// core/switch/returning.h -- transports that go out of service by themselves, and come back: a
+// device that vanishes, or is not there yet.
 //
-// Absent is a transport that the routing permits and this process cannot use. Peers are told so as
-// if it were closed. It is looked for about once a second, by the thread that moves the engine anyhow, and
-// comes back when it has been there for as long as settle.h says, at once by order. Nothing of this
-// happens in mid-ladder: there an order decides what is used. docs/LOSSES.md.
-// Threads: under the engine's lock. Owns nothing: what it remembers is the slots' and the peers'.
+// A transport is absent if the routing permits it but this process cannot use it. Peers are told so
+// as if it were closed. The thread that moves the engine anyway looks for it about once a second;
+// it comes back when it has been there for as long as settle.h says, or at once by order. None of
+// this happens in mid-ladder: there an order decides what is used. docs/LOSSES.md.
+// Threads: under the engine's lock. Owns nothing: slots and peers hold what it remembers.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct Absence {
   bool doubted = false;  // something went wrong: is what it needs still there?
   bool awaited = false;  // ordered before it was there: comes whatever LIVEBTL_RETURN says
   Settle settle;
-  TimeNs look_at = 0;  // for it, while it is absent
+  TimeNs look_at = 0;  // when to look for it next, while it is absent
 };
 
 class Returning {
@@ -45,18 +45,18 @@ class Returning {
   void keep_time() noexcept;
   /// When keep_time() has something to do next.
   TimeNs due_at() const noexcept;
-  /// Permitted, but it cannot be opened: it is looked for from now on. why: for people.
+  /// Permitted, but cannot be opened: the transport is looked for from now on. why: for people.
   void note_missing(TransportSlot& slot, const std::string& why) noexcept;
   /// The same by order, so that it comes even where LIVEBTL_RETURN is off.
   void await(TransportSlot& slot, const std::string& why) noexcept;
-  /// By order: into service at once, with the paths that pairs have lost. Errors: it is not there.
+  /// By order: back into service at once, with the paths that pairs have lost. Errors: not there.
   Status recall(TransportSlot& slot);
-  /// It is permitted no more: nobody looks for it.
+  /// It is no longer permitted: nobody looks for it.
   void forget(TransportSlot& slot) noexcept;
 
   /// A path that a pair used broke, though both ends may have what its transport needs.
   void note_lost(Peer& peer, const TransportSlot& slot) noexcept;
-  /// The pair has one again.
+  /// The pair has such a path again.
   void note_open(Peer& peer, const TransportSlot& slot) noexcept;
   /// Until when the pair leaves that transport alone; 0: it need not.
   TimeNs settles_until(const Peer& peer, const std::string& transport) const noexcept;

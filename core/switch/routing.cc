@@ -13,7 +13,7 @@ namespace {
 
 using Ranked = std::vector<Candidate>;  // exclusivity as tuned; best first
 
-/// What the routing leaves of the reachable ones, moved-from ones included.
+/// The reachable ones that the routing leaves, including moved-from ones.
 Ranked rank(const RoutingView& routing, std::span<const Candidate> reachable) {
   Ranked ranked;
   for (const Candidate& candidate : reachable) {
@@ -36,13 +36,13 @@ const std::string* best_of(const Ranked& ranked, std::string_view word) {
   return found == ranked.end() ? nullptr : &found->name;
 }
 
-/// Where a pair that would use `name` is moved to: itself, if it is moved nowhere that this pair
-/// can use. A chain is followed to its end; a circle, which no command makes, moves nothing.
+/// Where a pair that would use `name` is moved to; `name` itself if it can use none of the targets.
+/// A chain is followed to its end; a cycle, which no command makes, moves nothing.
 std::string moved_to(const RoutingView& routing, const Ranked& ranked, const std::string& name) {
   std::string at = name;
   for (std::size_t hops = 0; hops <= ranked.size(); ++hops) {
     const std::string* const word = routing.moved(at);
-    // A rule may name what it moves: a node's, where the job's is not in force, and one of a family to one of its own.
+    // A rule may name what it moves: a node's, against the job's; a family's, to one of its own.
     if (word == nullptr || is_meant_by(at, *word)) return at;
     const std::string* const to = best_of(ranked, *word);
     if (to == nullptr) return at;
@@ -63,7 +63,7 @@ RoutingView::RoutingView(const Routing& routing, std::string_view one, std::stri
     return found == routing.nodes.end() ? nullptr : &found->second;
   };
   rules_[1] = of(one);
-  // Alike on both ends: what two nodes rule differently goes by their names.
+  // Alike on both ends: where two nodes' rules differ, the order of their names decides.
   rules_[2] = other == one ? nullptr : of(other);
   if (other < one) std::swap(rules_[1], rules_[2]);
 }

@@ -2,9 +2,9 @@
 // core/switch/routing.h -- the job's routing decision: which transports may be used, and which is
 // preferred.
 //
-// A value: equal on all members in one epoch. Path sets are computed from it, from the nodes of the
-// two ends and from what both reach, never stored. Pure; docs/SWITCH.md describes the commands in
-// its terms.
+// A value, equal on all members in one epoch. Path sets are computed from it, from the nodes of the
+// two ends and from what both reach; they are never stored. Pure; docs/SWITCH.md describes the
+// commands in its terms.
 #pragma once
 
 #include <algorithm>
@@ -30,27 +30,27 @@ struct Tuning {
   friend bool operator==(const Tuning&, const Tuning&) = default;
 };
 
-/// 16 hexadecimal digits; what `btlctl status` shows, and scopes name.
+/// 16 hexadecimal digits, as `btlctl status` shows them and scopes name them.
 std::string node_name(std::uint64_t node);
 
-/// What commands have ruled, by transport. A word for a family ("verbs") rules all that are of it ("verbs:mlx5_0"), of
-/// which a process need not know before it joins.
+/// What commands have ruled, by transport. A family's name ("verbs") rules all its transports
+/// ("verbs:mlx5_0"), which need not be known before a process that has them joins.
 struct Rules {
   std::set<std::string> excluded;  // removed: closed, never used
   std::set<std::string> quiesced;  // no new traffic; stays connectable; not used for fail-over
   std::map<std::string, std::string> moved;  // FROM -> TO: a pair that would use FROM uses TO
-  // As excluded, by `checkpoint prepare`, until `checkpoint return`.
+  // Treated as excluded from `checkpoint prepare` until `checkpoint return`.
   std::set<std::string> set_aside;
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 
-/// Is the transport among them, by its name or by its family's?
+/// Is the transport in the set, by its name or by its family's?
 inline bool covers(const std::set<std::string>& ruled, std::string_view transport) {
   if (ruled.empty()) return false;
   return ruled.contains(std::string(transport)) ||
          ruled.contains(std::string(family_of(transport)));
 }
-/// Where rules of moves have the transport's pairs go, the rule for itself before that for its family; nullptr: nowhere.
+/// Where the transport's pairs are moved, by its own rule before its family's; nullptr: nowhere.
 inline const std::string* moved_by(const std::map<std::string, std::string>& moved,
                                    std::string_view transport) {
   for (const std::string_view word : {transport, family_of(transport)}) {
@@ -60,13 +60,13 @@ inline const std::string* moved_by(const std::map<std::string, std::string>& mov
   return nullptr;
 }
 
-/// For the whole job, and beside that for single nodes (by node_name()).
+/// For the whole job and, in addition, for single nodes (by node_name()).
 struct Routing : Rules {
   std::map<std::string, Tuning> tuning;
   std::map<std::string, Rules> nodes;  // without empty ones
   friend bool operator==(const Routing&, const Routing&) = default;
 
-  /// The tuning of that transport, and what it does not set, of its family; of one that nobody has tuned: nothing is set.
+  /// The transport's tuning; what that does not set comes from its family's, or stays unset.
   Tuning tuned(const std::string& transport) const;
 };
 
@@ -89,12 +89,13 @@ class RoutingView {
   /// The job's rules alone.
   RoutingView(const Routing& routing)
       : routing_(&routing), rules_{&routing} {}  // NOLINT(*-explicit-*)
-  /// Nodes' names; "": not known, and so without rules.
+  /// Names of nodes; "": not known, and so without rules.
   RoutingView(const Routing& routing, std::string_view one, std::string_view other = "");
 
   bool excluded(const std::string& transport) const noexcept;
   bool quiesced(const std::string& transport) const noexcept;
-  /// Where pairs are moved that would use `transport`, most special rule first; nullptr: nowhere. It may be a family.
+  /// Where pairs that would use `transport` are moved, by the most specific rule; nullptr: nowhere.
+  /// It may be a family.
   const std::string* moved(const std::string& transport) const noexcept;
   Tuning tuned(const std::string& transport) const { return routing_->tuned(transport); }
 
@@ -107,10 +108,10 @@ class RoutingView {
 struct Candidate {
   std::string name;
   std::uint32_t exclusivity = 0;  // default
-  std::uint32_t cost = 0;  // as Transport::cost(): of equal exclusivity the lowest comes first
+  std::uint32_t cost = 0;  // as Transport::cost(); at equal exclusivity the lowest comes first
 };
 
-/// The transport a pair uses for its ordered lane; nullopt: none is permitted.
+/// The transport that a pair uses for its ordered lane; nullopt: none is permitted.
 std::optional<std::string> choose(const RoutingView& routing, std::span<const Candidate> reachable);
 /// What a pair may use, in order of preference: choose()'s answer first, then the others for
 /// fail-over, without excluded, quiesced and moved-from ones. Equal on both ends, whatever the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/settle.h -- when what was lost may be used again: not at first sight, and ever later the
-// more often it is lost. Pure: no clock, no socket. One for each transport of a process, and one
-// for each that a pair has lost a path by.
+// core/switch/settle.h -- when something that was lost may be used again: not at first sight, and
+// ever later the more often it is lost. Pure: no clock, no socket. One for each transport of a
+// process, and one for each over which a pair has lost a path.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class Settle {
  public:
   static constexpr TimeNs kFirst = 5 * kSecond;
   static constexpr TimeNs kLongest = 300 * kSecond;
-  /// In use for so long without a loss: the next one counts as the first.
+  /// After this long in use without a loss, the next one counts as the first.
   static constexpr TimeNs kForgotten = 600 * kSecond;
 
   /// It is not to be used from now on.
@@ -48,7 +48,7 @@ class Settle {
   }
 
   TimeNs delay_ = 0;   // 0: never lost
-  TimeNs since_ = 0;   // it is there, or in use
+  TimeNs since_ = 0;   // since when it has been there, or in use
   bool away_ = false;  // not in use
   bool there_ = false;
 };

@@ -37,15 +37,16 @@ void Switching::adopt(const RungOrder& standing) {
 }
 
 bool Switching::accepts(const std::string& transport) const noexcept {
-  // Old and new are both received on until the last rung; which paths carry frames is the sender's
-  // matter.
+  // Old and new are both received on until the last rung; which paths carry frames is up to the
+  // sender.
   const bool old_allows = !own(order_.before).excluded(transport);
   const bool new_allows = !own(order_.after).excluded(transport);
   if (order_.rung == Rung::kOld) return old_allows;
   return order_.rung == Rung::kNew ? new_allows : old_allows || new_allows;
 }
 
-// The one who gave the order is told, and history keeps it: as a warning it would be a line a rank in the job's output.
+// The coordinator is told, and history keeps it: as a warning it would be a line per rank in the
+// job's output.
 void Switching::refuse(std::string text) {
   report_.refusal = std::move(text);
   report_.reached = false;
@@ -59,8 +60,8 @@ bool Switching::wait_for(const Peer& peer, const char* what) {
   return false;
 }
 
-// in: an order newer than all before (control checked that). out: the engine works on it, or says
-// why it refuses.
+// in: an order newer than all before (checked by control). out: the engine works on it, or says why
+// it refuses.
 void Switching::order(const RungOrder& order) {
   const bool same_operation = order.operation == order_.operation;
   if (same_operation && order.rung == order_.rung && report_.refusal.empty()) return;
@@ -109,8 +110,9 @@ RoutingPlan Switching::plan(const Routing& routing) const {
   return plan;
 }
 
-// Before anything is changed. From joint on, what the routing adds is open, and a process that
-// joined since the first order may be connected only by what the new routing excludes. Once committed nobody refuses.
+// Before anything is changed. From joint on, what the routing adds is open, and a process that has
+// joined since the first order may be connected only over what the new routing excludes. Once
+// committed, nobody refuses.
 bool Switching::may_rise(Rung from) {
   if (parts_.hold.parks()) {
     refuse(context_.fence.out() ? "this process was left behind when the job was restored; end it"
@@ -131,7 +133,7 @@ bool Switching::adds() const {
                              [&](const auto& slot) { return adds(slot->name()); });
 }
 
-// As plan() has it, without what is not asked: of each peer of the job, met or not.
+// Judges as plan() does, but finds nothing else: for each peer of the job, met or not.
 std::vector<std::string> Switching::would_be_cut_off_by(const Routing& routing) const {
   std::vector<std::string> names;
   parts_.peers.for_each([&](const Peer& peer) {
@@ -157,7 +159,7 @@ bool Switching::refuse_if_cut_off() {
 }
 
 bool Switching::open_added() {
-  // What this process was not built or set up with is added by those who have it.
+  // A transport that this process was not built or set up with is added by those that have it.
   for (const auto& slot : parts_.slots.all()) {
     if (const Status opened = open(*slot); !opened) {
       refuse(opened.error().text);
@@ -169,8 +171,8 @@ bool Switching::open_added() {
   return true;
 }
 
-// As the order has it: what it adds, what it asks for by name, or what was added before its device
-// was there.
+// Opens what the order requires: what it adds, what it asks for by name, or what was added before
+// its device was there.
 Status Switching::open(TransportSlot& slot) {
   if (adds(slot.name())) {
     Status opened = parts_.slots.open(slot.name());
@@ -200,8 +202,8 @@ void Switching::look() noexcept {
   context_.notify_control();
 }
 
-// Pairs are counted while both transports are open: on the last rung nobody knows any more which
-// of them has come from where.
+// Pairs are counted while both transports are open: on the last rung nobody knows any more where
+// each of them came from.
 void Switching::keep_pairs(const RungReport& counted) noexcept {
   report_.pairs = counted.pairs;
   report_.pairs_moved = counted.pairs_moved;
@@ -211,7 +213,7 @@ void Switching::keep_pairs(const RungReport& counted) noexcept {
 // Has this pair done what the rung asks? Helps it along where it has not.
 bool Switching::pair_ready(Peer& peer) noexcept {
   if (order_.rung == Rung::kNew) return true;
-  // Asked once, as this is done in every turn of a ladder, for every peer.
+  // Computed once, as this is done in every turn of a ladder, for every peer.
   const std::vector<Candidate> reachable = parts_.peers.reachable(peer);
   const auto choice = [&](const Routing& routing) {
     return choose(parts_.peers.view(peer, routing), reachable).value_or("");
@@ -222,13 +224,13 @@ bool Switching::pair_ready(Peer& peer) noexcept {
   const std::uint32_t ends = peer.process == context_.config.process ? 2 : 1;
   if (now != then) report_.pairs_moved += ends;
   count_left(peer, then);
-  // Descending, the new transport may be what failed.
+  // When descending, the new transport may be what failed.
   const bool rises_to_joint = order_.rung == Rung::kJoint && !descending_;
   return rises_to_joint ? opened(peer, then) : emptied(peer, wanted);
 }
 
 bool Switching::opened(Peer& peer, const std::string& wanted) noexcept {
-  // Nothing can be told over a path that only said hello, on a quiesced transport.
+  // Without a send path, nothing can be told: on a quiesced transport a path has only said hello.
   if (peer.send_path != nullptr && !peer.knows_our_addresses())
     return wait_for(peer, "the peer has not taken our new addresses");
   if (wanted.empty() || peer.send_path == nullptr ||
@@ -253,7 +255,7 @@ bool in_use(const Peer& peer) noexcept { return peer.send_path != nullptr || pee
 
 }  // namespace
 
-// A pair that met, or was still meeting, when the order to newtx came, over what is taken away.
+// When the order to newtx came, the pair had met, or was still meeting, over what is taken away.
 bool Switching::would_be_cut_off(const Peer& peer) const {
   return order_.rung == Rung::kNewTx && !descending_ && in_use(peer) &&
          !parts_.peers.choice(peer, order_.before).empty();
@@ -266,11 +268,10 @@ bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
     return true;  // a process that is held has refused to rise: there is nothing to empty
   if (wanted.empty()) {
     if (would_be_cut_off(peer)) return wait_for(peer, "no transport would be left to it");
-    // What met over a transport that is taken back has no other: its frames wait for one.
+    // A pair that met over a transport that is taken back has no other: its frames wait for one.
     if (peer.send_path != nullptr) parts_.elector.stop_sending(peer, "no transport is left to it");
   } else if (in_use(peer) && (peer.send_path == nullptr || peer.send_path->slot.name() != wanted)) {
-    // A pair that sends on nothing, and has nothing to send, dials when it has: that is not waited
-    // for.
+    // A pair with no send path and nothing to send dials when it has: that is not waited for.
     parts_.elector.elect(peer);
     return wait_for(peer, "the path to send on is not open");
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/switching.h -- carries out rung orders: what each rung means for the transports and the
-// pairs of this process.
+// core/switch/switching.h -- carries out rung orders: what each rung means for the transports and
+// the pairs of this process.
 //
 // Threads: under the engine's lock. Rules: docs/SWITCH.md. The ladder itself (who may order what)
-// is control's.
+// is the control plane's.
 #pragma once
 
 #include <string>
@@ -33,9 +33,9 @@ class Switching {
   explicit Switching(const Parts& parts);
 
   void order(const RungOrder& order);
-  /// The standing of the job, before any transport is open.
+  /// Adopts the standing of the job, before any transport is open.
   void adopt(const RungOrder& standing);
-  /// Looks whether the ordered rung is reached, and helps it along. Cheap when at rest.
+  /// Checks whether the ordered rung is reached, and helps it along. Cheap when at rest.
   void tick() noexcept {
     if (at_work()) [[unlikely]]
       look();
@@ -54,14 +54,14 @@ class Switching {
     return !at_work() && (order_.rung == Rung::kOld || order_.rung == Rung::kNew);
   }
   RoutingPlan plan(const Routing& routing) const;
-  /// Devices whose holders are to be looked for because of the ladder at work: without the engine's
-  /// lock, as it takes milliseconds. Empty: none, or not yet.
+  /// Devices whose holders the ladder at work has to look for: without the engine's lock, as that
+  /// takes milliseconds. Empty: none, or not yet.
   Wanted to_look_for() const;
   /// When to_look_for() has something next.
   TimeNs look_due_at() const noexcept { return unreleased_.empty() ? kNoDeadline : look_again_at_; }
-  /// What came of that; of another order than the one at work it is forgotten.
+  /// The result of that look; ignored if it belongs to another order than the one at work.
   void looked(std::uint64_t operation, std::vector<std::string> holders);
-  /// The same when somebody asks at rest, for all transports that are out of use here.
+  /// What to look for when somebody asks at rest: all transports that are out of use here.
   Wanted out_of_use() const;
   void found(const Wanted& wanted, std::vector<std::string> holders);
   /// The routing for new sends, for this process as a whole.
@@ -90,7 +90,7 @@ class Switching {
   bool opened(Peer& peer, const std::string& wanted) noexcept;
   bool emptied(Peer& peer, const std::string& wanted) noexcept;
   void refuse(std::string text);
-  /// For people. Answers false: the rung is not reached.
+  /// what: for people. Returns false: the rung is not reached.
   bool wait_for(const Peer& peer, const char* what);
 
   const Parts parts_;
@@ -98,7 +98,7 @@ class Switching {
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down
-  // Transports that the last order took out of use, and that others may hold still, by name. A
+  // Names of transports that the last order took out of use, and that others may still hold. A
   // process that is about to end has until release_deadline_.
   std::vector<std::string> unreleased_;
   TimeNs look_again_at_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/switching_release.cc -- of switching.h: what is closed at the ends of a ladder, and the
-// proof that nobody in this process, and no child, holds any of it.
+// core/switch/switching_release.cc -- what a switch closes at the ends of a ladder, and the proof
+// that nobody in this process, and no child, holds any of it. See switching.h.
 #include <algorithm>
 
 #include "core/bml/losses.h"
@@ -23,14 +23,14 @@ void Switching::begin_release() noexcept {
   release_deadline_ = context_.now + kReleaseTimeout;
 }
 
-// Transports that the routing now in force excludes. Their pairs were drained by the rungs before.
+// Closes transports that the routing now in force excludes; the rungs before drained their pairs.
 void Switching::close_dropped() noexcept {
   const Routing& routing = order_.rung == Rung::kNew ? order_.after : order_.before;
   close_moved_pairs();
   close_unwanted(routing);
 }
 
-// A transport that was never open here is looked for, too: another library may hold its device.
+// A transport never open here is looked for as well: another library may hold its device.
 void Switching::close_unwanted(const Routing& routing) noexcept {
   for (const auto& slot : parts_.slots.all()) {
     const std::string& name = slot->name();
@@ -67,7 +67,7 @@ Wanted Switching::to_look_for() const {
 }
 
 // Released means that nobody in this process, and no child, holds any of it. A child between fork
-// and exec, or one that is a member itself, lets go by itself.
+// and exec, or one that is itself a member, lets go on its own.
 void Switching::looked(std::uint64_t operation, std::vector<std::string> holders) {
   if (operation != order_.operation || unreleased_.empty()) return;
   report_.other_holders = std::move(holders);
@@ -85,7 +85,7 @@ Wanted Switching::out_of_use() const {
   return all;
 }
 
-// A ladder that began meanwhile looks by itself.
+// A ladder that began meanwhile looks for itself.
 void Switching::found(const Wanted& wanted, std::vector<std::string> holders) {
   if (!at_rest()) return;
   std::erase_if(report_.other_holders, [&](const std::string& holder) {
@@ -95,10 +95,9 @@ void Switching::found(const Wanted& wanted, std::vector<std::string> holders) {
   report_.other_holders.insert(report_.other_holders.end(), holders.begin(), holders.end());
 }
 
-// The endpoints that a pair no longer uses are closed, where the routing took their transport out
-// of use for it: a pair that cannot use what it should move to stays on what it should leave. The
-// peer may still use what we do not (its device is back, a hold kept it from moving): then it
-// stays.
+// Closes the endpoints that a pair no longer uses, if the routing has taken their transport out of
+// use for it: a pair that cannot use what it should move to stays on what it should leave. If the
+// peer may still use what we do not (its device is back, a hold kept it from moving), that stays.
 void Switching::close_moved_pairs() noexcept {
   parts_.peers.for_each_met([&](Peer& peer) {
     const RoutingView routing = parts_.peers.view(peer, in_force());
