@@ -39,8 +39,8 @@ struct OpenFiles {
 /// write it.
 Result<OpenFiles> with_new_addresses(std::string_view image, const std::vector<NewAddress>& all);
 
-/// Checks that all of these are here, as far as they belong to a node and a network. Errors:
-/// kRefused, with what to give instead.
+/// Checks that all of these that are specific to a node and a network are here. Errors: kRefused,
+/// with what to give instead.
 Status check_own_addresses(const std::vector<IpBytes>& own, const std::vector<LocalAddress>& here);
 
 }  // namespace livebtl::hypervisor

@@ -14,7 +14,7 @@ namespace {
 constexpr TimeNs kCardLookEvery =
     500 * kMillisecond;  // events are missed while there is no connection
 constexpr TimeNs kUntilHeard = 50 * kMillisecond;
-constexpr TimeNs kSubscribingMax = 3 * kSecond;  // no events cost less than a longer wait
+constexpr TimeNs kSubscribingMax = 3 * kSecond;  // it is cheaper to go without events
 
 std::string card_note(const std::string& id) { return "livebtl-" + id; }
 

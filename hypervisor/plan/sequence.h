@@ -157,7 +157,7 @@ class Sequence {
   bool next_card(Step step, bool plugged, std::size_t machine = 0, std::size_t card = 0);
 
   std::vector<MachineNames> machines_;
-  std::vector<std::vector<bool>> plugged_;  // by machine and card, as far as it is known
+  std::vector<std::vector<bool>> plugged_;  // by machine and card, as far as known
   Action next_{Step::kLook};
   End end_;
 };

@@ -32,7 +32,7 @@ std::string slot_text(std::uint64_t function) {
   return text.data();
 }
 
-/// A property as device_add takes it; nullopt: device_add does not take it, or need not be told.
+/// A property as device_add takes it; nullopt if device_add does not take it, or need not be told.
 std::optional<Json> as_argument(const Json& property, const Json& value) {
   const std::string type = text_member(property, "type");
   const auto usual = property.find("default-value");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/card.h -- a device that is unplugged for a migration, and how to plug it in again:
-// asked of QEMU while it is there, and kept *in* QEMU, as a `secret` object named livebtl-ID, while
-// it is not: there a later call finds it if this one is killed. Used by btlctl's one thread.
+// hypervisor/qmp/card.h -- a device that is unplugged for a migration, and how to plug it in again.
+// QEMU tells that while the device is there, and keeps it as a `secret` object named livebtl-ID
+// while it is not, so that a later call finds it if this one is killed. Used by btlctl's one
+// thread.
 #pragma once
 
 #include "hypervisor/qmp/qmp.h"

@@ -118,7 +118,8 @@ std::vector<std::string> SetSeries::names() const {
   return names;
 }
 
-/// A set may be of other machines than the job has now. One whose set.json cannot be read is left.
+/// A set may be of other machines than the job has now; one whose set.json cannot be read may be of
+/// any, and is left.
 std::string SetSeries::remove(const std::string& name,
                               const std::vector<std::string>& machines) const {
   const std::string path = path_ + "/" + name;

@@ -44,7 +44,7 @@ class SnapshotMachine : public Sequence {
   void over();
 
   std::vector<bool> stopped_;                               // by machine: we may have stopped it
-  bool claimed_ = false, prepared_ = false, held_ = false;  // or perhaps
+  bool claimed_ = false, prepared_ = false, held_ = false;  // perhaps
   bool was_held_ = false;                                   // for certain, by us
   bool clearing_ = false;  // clearing up after a killed call; the way there follows
   bool back_ = false;
