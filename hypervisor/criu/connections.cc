@@ -25,7 +25,7 @@ constexpr std::string_view kEstablished = "01";
 constexpr std::string_view kMapped =
     "0000000000000000FFFF0000";  // ::ffff:0:0, as the kernel writes it
 
-/// The kernel writes words of four bytes as it has them in memory.
+/// The kernel writes words of four bytes as they are in memory.
 std::optional<std::string> read_address(std::string_view digits) {
   const bool mapped = digits.starts_with(kMapped) && digits.size() == 32;
   if (mapped) digits.remove_prefix(kMapped.size());
@@ -52,7 +52,8 @@ std::optional<std::string> read_end(const std::string& field) {
   return *address + ":" + std::to_string(*port);
 }
 
-/// The two ends of each, to look one up among many thousands while the processes stand still. Borrows their texts.
+/// Both ends of each connection, to look one up among many thousands while the processes stand
+/// still. Borrows their texts.
 using Ends = std::set<std::pair<std::string_view, std::string_view>>;
 
 Ends ends_of(const std::vector<TcpConnection>& all) {
@@ -93,7 +94,7 @@ std::vector<TcpConnection> connections_out_of(const std::vector<pid_t>& tree) {
   std::vector<TcpConnection> ours;
   std::set<std::uint64_t> seen;
   for (const pid_t pid : tree) {
-    // Processes of one network have the same table; each connection counts once.
+    // Processes in one network namespace have the same table; each connection counts once.
     for (const char* table : {"/net/tcp", "/net/tcp6"}) {
       const auto text = read_text("/proc/" + std::to_string(pid) + table, kTableBytesMax);
       for (TcpConnection& each : read_tcp_table(text.value_or(""))) {

@@ -33,7 +33,7 @@ std::string joined(const Words& words) {
   return text;
 }
 
-/// Of each node, what is run.
+/// What is run on each node.
 std::string text_of_nodes(const NodeGroup& group, const std::vector<std::string>& nodes,
                           const std::string& does) {
   std::string text;
@@ -75,7 +75,7 @@ std::string by_addresses(const CriuRequest& request) {
   return text;
 }
 
-/// Whose job it is and how it is called the dump has written down: that is read when it is loaded.
+/// The dump has recorded whose job it is and its name, which are read when it is loaded.
 std::string text_of_restart(Action action, const CriuRequest& request, const std::string& hold) {
   if (action.step == Step::kLoad)
     return joined(restore_words(request.criu, request.directory + "/images")) +
@@ -86,7 +86,7 @@ std::string text_of_restart(Action action, const CriuRequest& request, const std
          " (JOB, UID: as in the set)";
 }
 
-/// Only looks; what would be done then.
+/// Only looks, and reports what would be done next.
 void plan(Sequence& machine, Steps& steps, const Describe& describe, Report& report) {
   machine.answer(steps.perform({Step::kLook}));
   report.end = machine.end();
@@ -95,7 +95,7 @@ void plan(Sequence& machine, Steps& steps, const Describe& describe, Report& rep
   report.end = {kCodeDone, "nothing was done"};
 }
 
-/// Drives it, and reports what is left to the user of a dump that has ended well.
+/// Drives it; if the dump succeeds, reports what is left for the user to do.
 void carry_out_dump(DumpMachine& machine, DumpSteps& steps, const std::atomic<bool>& stop,
                     const Progress& progress, Report& report) {
   drive(machine, steps, stop, progress, report);

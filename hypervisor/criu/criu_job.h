@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/criu/criu_job.h -- dumps the processes of a job on this node by CRIU as a sealed set, and restores them. Runs
-// btlctl, CRIU and tar as programs; blocks btlctl's one thread; owns nothing afterwards.
+// hypervisor/criu/criu_job.h -- dumps the processes of a job with CRIU as a sealed set, and
+// restores them. Runs btlctl, CRIU and tar as programs; blocks btlctl's one thread; owns nothing
+// afterwards.
 #pragma once
 
 #include <functional>
@@ -23,33 +24,33 @@ struct JobHere {
   std::vector<pid_t> members;
   bool launched = false;   // by a launcher, whose children they are
   bool elsewhere = false;  // it has processes on other nodes, or may get some
-  uid_t owner = 0;         // of its run directory: what the cards there say is this user's word
+  uid_t owner = 0;  // of its run directory: what the member cards there say is this user's word
   std::string relay =
-      {};  // this node's, where it listens by addresses of today: "10.0.0.7:40123,..."; "": there is none
+      {};  // where this node's listens, with current addresses: "10.0.0.7:40123,..."; "": none
 };
 
 struct CriuRequest {
   std::string directory;      // of the set
-  std::string node;           // dump: what its file is called after
+  std::string node;           // dump: its file is named after it
   std::string criu = "criu";  // the program
   GuestJob job;               // btlctl, and the job as the user has named it
   TimeNs lease = 0;           // dump: of the hold
   TimeNs timeout = 0;         // of the whole command
-  bool goes_on = false;       // dump: the processes do
+  bool goes_on = false;       // dump: the processes do afterwards
   bool dry_run = false;
   std::string
-      node_command;  // how a program is run on a node: "ssh {node}"; "": the job is on this one alone
-  /// By a node's name, as the job and its set have it, the host where its processes are, or are to be; not named: that of
-  /// the same name.
+      node_command;  // runs a program on a node: "ssh {node}"; "": the job is on this node alone
+  /// By a node's name in the job and its set: the host where its processes are, or are to be.
+  /// Default: the host of the same name.
   std::map<std::string, std::string> hosts;
   std::vector<NewAddress> addresses;  // restore: of all nodes
   std::function<std::vector<LocalAddress>()> own_addresses =
       local_addresses;                        // restore: of this host
   std::function<Result<JobHere>()> find_job;  // dump; restore: to learn of its relay
   std::function<Result<std::vector<std::string>>()>
-      find_nodes;  // dump: all that the job is on, by name
-  /// Dump: ends the job's relay on this node, which is none of its tree, and keeps it from being started again as long
-  /// as what it returns is open.
+      find_nodes;  // dump: the names of all that the job is on
+  /// Dump: ends the job's relay on this node, which is not in its tree, and keeps it from being
+  /// started again for as long as the returned descriptor is open.
   std::function<Result<Fd>()> still_relay;
   std::function<Status(std::int64_t)> set_clock;  // restore: of processes started from then on
 };
@@ -64,8 +65,8 @@ Report dump_job(const CriuRequest& request, const std::atomic<bool>& stop,
 Report restart_job(const CriuRequest& request, const std::atomic<bool>& stop,
                    const Progress& progress);
 
-/// Processes that are started from now on, and their children, see a monotonic clock that goes on from there: a time
-/// namespace. Errors: kSystem.
+/// Processes started from now on, and their children, see a monotonic clock that goes on from there
+/// (a time namespace). Errors: kSystem.
 Status continue_clock(std::int64_t monotonic_s);
 
 }  // namespace livebtl::hypervisor

@@ -49,7 +49,7 @@ void DumpMachine::forward() {
   }
 }
 
-/// What the way back has to undo of the step that has just been taken.
+/// Notes what the way back has to undo of the step that was just taken.
 void DumpMachine::note_work() {
   prepared_ = prepared_ || next_.step == Step::kPrepare;
   held_ = held_ || next_.step == Step::kHold;
@@ -57,7 +57,7 @@ void DumpMachine::note_work() {
 }
 
 void DumpMachine::failed(const Answer& answer) {
-  note_work();  // a step that has failed may have done its work all the same
+  note_work();  // a failed step may have done its work all the same
   const bool by_user = answer.outcome == Outcome::kInterrupted;
   go_back(by_user ? kCodeInterrupted : answer.code, answer.text);
 }

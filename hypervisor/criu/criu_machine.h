@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/criu/criu_machine.h -- the order in which the processes of a job are dumped by CRIU, and restored. Pure: no
-// process, no clock; owns nothing but its own state.
+// hypervisor/criu/criu_machine.h -- the order of steps in which CRIU dumps and restores the
+// processes of a job. Pure: no process, no clock; owns nothing but its own state.
 //
-// Dump: prepare, hold, save, and, if the processes go on, check; then seal. A failure leads back: the job goes on as it
-// was, and there is no set. CRIU ends the processes as the last thing it does in save, unless they are to go on.
-// Restore: load, have the job say that it is whole, and return. If it is not, its processes are ended again.
+// Dump: prepare, hold, save, and, if the processes go on, check; then seal. A failure leads back:
+// the job goes on as before, and there is no set. As its last act in save, CRIU ends the processes,
+// unless they are to go on.
+// Restore: load, have the job say that it is whole, and return. If it is not, its processes are
+// ended again.
 #pragma once
 
 #include "hypervisor/plan/sequence.h"
@@ -13,13 +15,13 @@ namespace livebtl::hypervisor {
 
 class DumpMachine : public Sequence {
  public:
-  /// `goes_on`: the processes do, once they are dumped.
+  /// `goes_on`: the processes go on once they are dumped.
   DumpMachine(const std::string& node, bool goes_on)
       : Sequence({MachineNames{node, {}}}), goes_on_(goes_on) {}
   std::unique_ptr<Sequence> clone() const override { return std::make_unique<DumpMachine>(*this); }
 
   void answer(const Answer& answer) override;
-  /// Has an effect until the processes are ended, or the set is sealed.
+  /// Has an effect only until the processes are ended, or the set is sealed.
   void interrupt() override;
 
  private:
@@ -32,7 +34,7 @@ class DumpMachine : public Sequence {
 
   bool goes_on_;
   bool held_ = false, prepared_ = false, claimed_ = false;
-  bool decided_ = false;  // no way back any more
+  bool decided_ = false;  // there is no way back
   bool back_ = false;     // on the way back
 };
 
@@ -44,7 +46,7 @@ class RestartMachine : public Sequence {
   }
 
   void answer(const Answer& answer) override;
-  /// Has an effect until the processes are there.
+  /// Has an effect only until the processes are restored.
   void interrupt() override;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/criu/criu_steps.cc -- what dump and restore share, and the steps of a dump: see criu_steps.h.
+// hypervisor/criu/criu_steps.cc -- what dump and restore share, and the steps of a dump: see
+// criu_steps.h.
 #include "hypervisor/criu/criu_steps.h"
 
 #include <ctime>
@@ -19,7 +20,7 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr TimeNs kProgramGrace = 15 * kSecond;
-constexpr TimeNs kRootEnds = 2 * kSecond;  // the kernel takes its time over one that was killed
+constexpr TimeNs kRootEnds = 2 * kSecond;  // the kernel takes a while to end a killed process
 constexpr TimeNs kRootLook = 20 * kMillisecond;
 constexpr std::size_t kLogBytesMax = std::size_t{256} << 20;
 
@@ -112,7 +113,7 @@ Answer DumpSteps::perform(Action action) {
     case Step::kSeal:
       return seal();
     case Step::kEndHold: {
-      // A hold that never came to be, or was broken, is over as well.
+      // A hold that never came to be, or was broken, counts as ended.
       Answer answer = order(hold_end(hold_), afterwards());
       return action.back && answer.code == kCodeInconsistent ? Answer{} : answer;
     }
@@ -162,8 +163,8 @@ Answer DumpSteps::claim() {
 
 void DumpSteps::draw_hold() { hold_ = "0x" + hex_digits(random_u64() | 1, 16); }
 
-/// Shared memory goes as well as what is bound to a device: CRIU 3.17 knows no descriptor of a process, by which a peer's
-/// end is noticed. A job that has no sm has let go of it already.
+/// Shared memory is left as well as what is bound to a device: CRIU 3.17 cannot dump a process
+/// descriptor, by which a peer's end is noticed. A job that has no sm has left it already.
 Answer DumpSteps::prepare() {
   Answer devices = order({"checkpoint", "prepare"}, uninterrupted());
   if (!devices.ok()) return devices;
@@ -198,13 +199,15 @@ Answer DumpSteps::save() {
   return check_tree();
 }
 
-/// As they are now: a number may be another process's since it was looked up, and CRIU ends whatever has it.
+/// As they are now: a pid may have been reused since it was looked up, and CRIU ends whatever has
+/// it.
 Answer CriuSteps::check_users(pid_t root, uid_t owner) {
   const Status own = check_owner(tree_below(root), owner);
   return own ? Answer{} : Answer{Outcome::kFailed, kCodeRefused, own.error().text};
 }
 
-/// CRIU was killed while it ended the processes, of which it ends the root first: they are in the set, and nowhere else.
+/// Whether CRIU was killed while it ended the processes, the root first: then they are in the set
+/// and nowhere else.
 bool DumpSteps::is_only_copy() const {
   if (request_.goes_on || !std::filesystem::exists(images_ + "/" + kArchivedFile)) return false;
   const Deadline deadline{monotonic_now() + kRootEnds, nullptr};
@@ -215,7 +218,7 @@ bool DumpSteps::is_only_copy() const {
   return true;
 }
 
-/// A process that was started after the look is in the images, but the restore would not look for it.
+/// A process that was started after the look is in the images, but a restore would not look for it.
 Answer DumpSteps::check_tree() {
   if (tree_below(root_) == tree_) return {};
   return {Outcome::kFailed, kCodeTakenBack,

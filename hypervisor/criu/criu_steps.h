@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/criu/criu_steps.h -- the steps of criu_machine.h: programs are run, and the set's directory is written and
-// read. Used by btlctl's one thread; borrows the request.
+// hypervisor/criu/criu_steps.h -- the steps of criu_machine.h, which run programs and write and
+// read the set's directory. Used by btlctl's one thread; borrows the request.
 #pragma once
 
 #include "hypervisor/criu/criu_job.h"
@@ -9,7 +9,7 @@
 
 namespace livebtl::hypervisor {
 
-/// The exit code where a set, or a file of it, is not what it should be.
+/// The exit code when a set, or a file of it, is not as it should be.
 inline int code_of_set(Errc error) noexcept {
   return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
 }
@@ -17,7 +17,7 @@ inline int code_of_set(Errc error) noexcept {
 class CriuSteps : public Steps {
  public:
   const std::string& hold() const noexcept { return hold_; }
-  /// Whom orders are for: once the job is found, that one alone, whatever other jobs there are.
+  /// The job that orders are for: once found, that job alone, whatever other jobs there are.
   const GuestJob& told() const noexcept { return told_; }
 
  protected:
@@ -26,19 +26,21 @@ class CriuSteps : public Steps {
   CriuSteps(const CriuRequest& request, std::vector<std::string> nodes, const SetForm& form,
             const std::atomic<bool>& stop, Progress progress);
 
-  /// btlctl, here. It has its own time-out, and is not interrupted.
+  /// Runs btlctl here. It has its own time-out, and is not interrupted.
   Answer order(const Verb& verb, const Deadline& deadline);
-  /// CRIU, or tar; `log`: of CRIU's, in the images' directory, where the error stands. Not interrupted.
+  /// Runs CRIU or tar; `log`: CRIU's, in the images' directory, which tells the error. Not
+  /// interrupted.
   Answer run(const Words& words, const Deadline& deadline, const std::string& log = "");
-  /// ... and never told to end: CRIU takes its locks off the network, and frees or ends the processes, at its own end alone.
+  /// The same, but never told to end: only when CRIU ends by itself does it unlock the network, and
+  /// free or end the processes.
   Answer run_to_its_end(const Words& words, const std::string& log);
-  /// What such a program says by its end.
+  /// What the end of such a program says.
   Answer ended(const Words& words, const Finished& finished, const std::string& log) const;
 
-  /// Until no process of the tree has a Unix socket that leads out of it.
+  /// Waits until no process of the tree has a Unix socket that leads out of it.
   Answer wait_for_links(const std::vector<pid_t>& tree) const;
 
-  /// Nothing of another user's is below it. Just before CRIU is called.
+  /// Checks, just before CRIU is called, that no process below `root` is another user's.
   static Answer check_users(pid_t root, uid_t owner);
 
   const CriuRequest& request_;
@@ -56,7 +58,8 @@ class DumpSteps : public CriuSteps {
 
   pid_t root() const noexcept { return root_; }
   std::size_t processes() const noexcept { return tree_.size(); }
-  /// A whole set was made, but processes of the job may be left; which, and why. "": all are ended, or are to go on.
+  /// If a whole set was made, but processes of the job may be left: which, and why. "": all are
+  /// ended, or are to go on.
   const std::string& unsure() const noexcept { return unsure_; }
 
  protected:
@@ -71,7 +74,7 @@ class DumpSteps : public CriuSteps {
   SetFile set_of(std::vector<SavedMachine> machines) const;
 
   JobHere job_;
-  std::int64_t lease_over_s_ = 0;  // of /proc/uptime
+  std::int64_t lease_over_s_ = 0;  // by /proc/uptime
   std::string unsure_;
 
  private:
@@ -87,25 +90,26 @@ class DumpSteps : public CriuSteps {
 
 class RestartSteps : public CriuSteps {
  public:
-  /// `set`: what is to be restored, of one node.
+  /// `set`: what to restore, of one node.
   RestartSteps(const CriuRequest& request, const SetFile& set, const SetForm& form,
                const std::atomic<bool>& stop, Progress progress);
   Answer perform(Action action) override;
 
  protected:
-  /// The images are in images_, the job's files are back, and the clock is set.
+  /// Puts the images into images_, puts the job's files back, and sets the clock.
   Answer make_ready();
-  /// They run: from now on they are known, and not by their numbers alone.
+  /// The processes run: from now on they are known, and not by their pids alone.
   void note_running();
-  /// Those that note_running() has found.
+  /// Ends those that note_running() found.
   Answer end_processes();
-  /// Behind the text of a restore that has failed: CRIU ends what it has begun, but may have been killed itself.
+  /// For the text of a failed restore: CRIU ends what it has begun, but may have been killed
+  /// itself.
   std::string what_runs() const;
 
   SavedMachine saved_;
   DumpedProcesses facts_;  // once make_ready() has read them
   std::vector<KnownProcess> running_;
-  bool moved_ = false;  // ... and whether their sockets are bound to other addresses now
+  bool moved_ = false;  // likewise: their sockets are bound to other addresses now
 
  private:
   Answer look();

@@ -13,15 +13,15 @@ namespace {
 constexpr const char* kFactsSchema = "livebtl.processes/1";
 constexpr std::size_t kPidsMax = 65'536;
 
-/// For sh, whatever is in it.
+/// Quoted for sh, whatever is in it.
 std::string quoted(const std::string& text) {
   std::string safe = "'";
   for (const char each : text) safe += each == '\'' ? std::string("'\\''") : std::string(1, each);
   return safe + "'";
 }
 
-/// Lines of a script that speak with the one who called CRIU. A pipe that is opened for both directions first does not make
-/// the script wait for the other side, which may be gone.
+/// Lines by which a script talks to the caller of CRIU. Opening a pipe for both directions first
+/// keeps the script from waiting for the other side, which may be gone.
 std::string wait_lines(const std::string& images) {
   const std::string go = quoted(images + "/" + kGoPipe);
   return "exec 4<>" + go + " 5<" + go + " 4>&-\necho ready 1<>" +
@@ -29,7 +29,7 @@ std::string wait_lines(const std::string& images) {
          " ] && exit 0\necho 'it was given up, or another node did not succeed'\nexit 1\n";
 }
 
-/// A line of a script that fails if it is that late.
+/// Lines by which a script fails if it is that late.
 std::string limit_line(std::int64_t over_s, const char* what) {
   return "read -r up rest </proc/uptime\n[ \"${up%.*}\" -lt " + std::to_string(over_s) +
          " ] || { echo '" + what + "'; exit 1; }\n";
@@ -74,7 +74,7 @@ Words restore_words(const std::string& criu, const std::string& images, bool wai
 
 namespace {
 
-/// Before a program's words; nothing: it is root's.
+/// What goes before a program's words; nothing for root.
 Words with_rights_of(const FileOwner& owner) {
   if (owner.user == 0) return {};
   return {"setpriv", "--reuid=" + std::to_string(owner.user),
@@ -95,12 +95,12 @@ std::string dump_script(const std::string& images, const std::string& target,
   script += limit_line(limits.lease_over_s,
                        "the hold was over before all was dumped: --lease must be longer");
   script += in_time;
-  // By env: some shells have a tar of their own, which knows less.
+  // Through env: some shells have a tar of their own, which can do less.
   script += "cd / && /usr/bin/env ";
   for (const std::string& word : with_rights_of(owner)) script += word + " ";
   script += "tar --create --file=- --no-recursion --verbatim-files-from --files-from=- <" +
             directory + "/" + kFileList + " >" + directory + "/" + kFileArchive;
-  // Logs are written to meanwhile, which tar would take for a failure.
+  // Not logs: they are being written to, which tar would report as a failure.
   script += " &&\n  /usr/bin/env tar --create --file=" + quoted(target) +
             " --directory=" + directory + " --exclude='*.log' --exclude='*.pipe' . || exit 1\n";
   script += in_time;
@@ -131,8 +131,8 @@ Status check_file_list(std::string_view text) {
 }
 
 Words unpack_words(const std::string& images, const FileOwner& owner) {
-  // Into the images' directory the user may not look: the archive comes by the input. By env: some shells have a tar of
-  // their own, which knows less.
+  // The user may not look into the images' directory, so the archive is the input. Through env:
+  // some shells have a tar of their own, which can do less.
   Words words = {"sh", "-c", "archive=$1; shift; exec /usr/bin/env \"$@\" <\"$archive\"", "sh",
                  images + "/" + kFileArchive};
   const Words rights = with_rights_of(owner);
@@ -188,7 +188,7 @@ std::string last_error(std::string_view log) {
     const auto end = log.find('\n');
     const std::string_view line = log.substr(0, end);
     const auto at = line.find("Error (");
-    // What CRIU says last is that it has failed.
+    // CRIU's very last error only says that it failed.
     if (at != std::string_view::npos && line.find("FAILED") == std::string_view::npos)
       last = one_line(line.substr(at));
     if (end == std::string_view::npos) break;

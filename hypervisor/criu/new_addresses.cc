@@ -12,7 +12,8 @@
 namespace livebtl::hypervisor {
 namespace {
 
-// An image (https://criu.org/Images): two magic numbers, then each entry behind its size, all of 32 bits.
+// An image (https://criu.org/Images): two magic numbers, then each entry after its size; numbers
+// and sizes have 32 bits.
 constexpr std::uint32_t kCommonMagic = 0x54564319;
 constexpr std::uint32_t kFilesMagic = 0x56303138;
 constexpr std::size_t kWordBytes = sizeof(std::uint32_t);
@@ -34,7 +35,7 @@ void append_word(std::string& image, std::uint32_t word) {
   image.append(reinterpret_cast<const char*>(&word), kWordBytes);
 }
 
-/// nullopt: of no IP family.
+/// nullopt if they are of no IP family.
 std::optional<IpBytes> ip_in(const AddressWords& words) {
   static const IpBytes v4 = *parse_ip("0.0.0.0");
   if (words.size() != 1 && words.size() != 4) return std::nullopt;
@@ -47,7 +48,7 @@ std::optional<IpBytes> ip_in(const AddressWords& words) {
   return ip;
 }
 
-/// An IPv4 address in an IPv6 socket has the form of IpBytes, too.
+/// An IPv4 address in an IPv6 socket already has the form of IpBytes.
 void put(const IpBytes& ip, AddressWords& words) {
   std::size_t at = words.size() == 1 ? kV4Offset : 0;
   for (std::uint32_t& word : words) {
@@ -56,7 +57,7 @@ void put(const IpBytes& ip, AddressWords& words) {
   }
 }
 
-/// true: it is another one now.
+/// Whether the address has changed.
 bool replace(AddressWords& words, const std::vector<NewAddress>& all) {
   const auto ip = ip_in(words);
   const auto known =
@@ -151,7 +152,8 @@ Result<OpenFiles> with_new_addresses(std::string_view image, const std::vector<N
   return files;
 }
 
-/// Sockets that are bound to no address, or to the loopback's, fit everywhere; those of a link's own are CRIU's to refuse.
+/// Sockets bound to no address, or to a loopback address, fit everywhere; link-local ones are left
+/// for CRIU to refuse.
 Status check_own_addresses(const std::vector<IpBytes>& own, const std::vector<LocalAddress>& here) {
   std::string missing;
   for (const IpBytes& each : own) {

@@ -18,9 +18,9 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr TimeNs kLongestPoll = 60 * kSecond;
-constexpr TimeNs kReadsWithin = 60 * kSecond;  // the caller reads what it is told
+constexpr TimeNs kReadsWithin = 60 * kSecond;  // for the caller to read what it is told
 
-/// A line at a time. A caller whose machine has lost its power, or its network, never closes its end.
+/// Reads line by line. A caller whose machine has lost power, or its network, never closes its end.
 class HeardLines {
  public:
   explicit HeardLines(int input) : input_(input) {}
@@ -50,8 +50,8 @@ class HeardLines {
   std::string heard_;
 };
 
-/// A caller that does not read it is gone, which the next look for its words tells. Where poll() sees room there is room for
-/// PIPE_BUF bytes: no write waits.
+/// A caller that does not read is gone, as the next hear() will tell. When poll() reports room,
+/// there is room for PIPE_BUF bytes, so that no write blocks.
 void write_line(int output, const std::string& text) {
   const std::string line = text + "\n";
   const TimeNs until = monotonic_now() + kReadsWithin;

@@ -30,7 +30,7 @@ Answer NodeGroup::ready(const std::vector<NodeOrder>& orders, const Deadline& de
   return answer;
 }
 
-/// All of them before any is waited for: they work at the same time.
+/// Starts all of them before waiting for any: they work at the same time.
 Answer NodeGroup::start(const std::vector<NodeOrder>& orders) {
   nodes_.clear();
   answers_.assign(orders.size(), {});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/criu/node_group.h -- the btlctl on each node of a job, which dump and restore at the same time: all up to the
-// moment of no return, then all beyond it, or none (node_words.h). Used by btlctl's one thread; owns their programs.
+// hypervisor/criu/node_group.h -- the btlctl on each node of a job, which dump and restore at the
+// same time: all up to the moment of no return, then all or none beyond it (node_words.h). Used by
+// btlctl's one thread; owns their programs.
 #pragma once
 
 #include "hypervisor/criu/node_words.h"
@@ -11,28 +12,30 @@ namespace livebtl::hypervisor {
 
 class NodeGroup {
  public:
-  /// command: how a program is run on a node; here: this node, on which none is needed. btlctl: the words of the program.
+  /// `command`: how a program is run on a node; `here`: this node, which needs no command;
+  /// `btlctl`: the words of the program.
   NodeGroup(std::string command, std::string here, std::vector<std::string> btlctl)
       : command_(std::move(command)), here_(std::move(here)), btlctl_(std::move(btlctl)) {}
 
-  /// From now on the nodes' btlctl is started by these words.
+  /// From now on the nodes' btlctl is started with these words.
   void call(std::vector<std::string> btlctl) { btlctl_ = std::move(btlctl); }
 
-  /// Until all are ready; if one is not, none of them does anything.
+  /// Waits until all are ready; if one is not, none of them does anything.
   Answer ready(const std::vector<NodeOrder>& orders, const Deadline& deadline);
-  /// Until all have done it. An answer that is not ok() tells of all that have not said so.
+  /// Waits until all have done it. An answer that is not ok() names all that have not said so.
   Answer go(const Deadline& deadline);
   void keep();
-  /// Until all have ended.
+  /// Waits until all have ended.
   void end(const Deadline& deadline);
-  /// ... and have undone what they have done.
+  /// The same, after they have undone what they did.
   void undo(const Deadline& deadline);
 
-  /// What they said by ready().
+  /// What they answered in ready().
   const std::vector<NodeAnswer>& answers() const noexcept { return answers_; }
-  /// Of the other nodes, what go() has told of relays: as btlctl takes them, each by one address if they were too many.
+  /// The other nodes' relays, as go() was told, in the form that btlctl takes; with one address
+  /// each if they are too many.
   std::vector<std::string> relays() const;
-  /// As it is run on that host.
+  /// The words by which btlctl is run on that host.
   std::vector<std::string> words_on(const std::string& host) const;
 
  private:

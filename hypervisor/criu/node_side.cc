@@ -19,7 +19,7 @@ constexpr TimeNs kOrderComes = 120 * kSecond;
 constexpr TimeNs kBeyondTimeout = 60 * kSecond;  // the caller's way back begins after its time-out
 constexpr TimeNs kRelayLookedFor = 100 * kMillisecond;
 
-/// What the caller says next; nullopt: it is gone, or so late that it must be.
+/// What the caller says next; nullopt if it is gone, or so late that it must be.
 std::optional<std::string> next_word(const NodeDoor& door, const CriuRequest& request) {
   return door.hear(request.timeout + kBeyondTimeout);
 }
@@ -34,7 +34,7 @@ CriuRequest request_of(const CriuRequest& tools, const NodeOrder& order) {
   return request;
 }
 
-/// To the one who gave the order, who waits for it.
+/// Answers the caller, who waits for it.
 void say(const NodeDoor& door, const Answer& answer, NodeAnswer said = {}) {
   said.code = answer.ok() ? kCodeDone : answer.code;
   said.text = answer.text;
@@ -57,7 +57,7 @@ class NodeDump : public CriuSteps {
     say(door, answer, said);
     auto heard = answer.ok() ? next_word(door, request_) : kUndo;
     const bool goes = heard == kGo;
-    // Where the mark cannot be made the dump is none the worse.
+    // If the mark cannot be made, the dump is still good.
     if (goes) (void)directory_.keep(node_);
     if (goes) say(door, answer = end(true));
     if (!goes && criu_.started()) end(false);
@@ -70,7 +70,7 @@ class NodeDump : public CriuSteps {
   }
 
  private:
-  /// Up to where all stand still, and the archive is written.
+  /// Returns once all stand still and the archive is written.
   Answer begin(NodeAnswer& said) {
     if (Answer found = find_tree(said); !found.ok()) return found;
     if (std::filesystem::exists(order_.directory + "/" + kSetFile))
@@ -136,7 +136,7 @@ class NodeDump : public CriuSteps {
     return answer_of(directory_.sync_ram(said.file));
   }
 
-  /// CRIU's own words tell more than that it has ended.
+  /// CRIU's own words tell more than that it ended.
   Answer not_ready(const Error& error) {
     Answer told = criu_.started() ? end(false) : Answer{};
     return told.ok() ? late_answer_of(error) : told;
@@ -206,8 +206,9 @@ class NodeRestart : public RestartSteps {
     return answer;
   }
 
-  /// The processes start one as soon as they run, and hold back what could tell the other nodes where it listens until the
-  /// hold is over. "": there is none in time, which shows when the other nodes' processes are looked for.
+  /// The processes start a relay as soon as they run, but can tell the other nodes where it listens
+  /// only when the hold is over. "" if there is none in time, which shows when the other nodes'
+  /// processes are looked for.
   std::string wait_for_relay() const {
     const Deadline deadline{monotonic_now() + kRelayComes, nullptr};
     for (;;) {

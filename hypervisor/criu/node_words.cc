@@ -51,7 +51,7 @@ bool read_connections(const Json& document, std::vector<TcpConnection>& connecti
   return true;
 }
 
-/// "", or addresses with ports, separated by commas: it becomes a word of btlctl's.
+/// "", or addresses with ports, separated by commas: it becomes an argument of btlctl.
 bool well_formed_relay(const std::string& relay) {
   return relay.size() <= kRelayBytesMax &&
          relay.find_first_not_of("0123456789abcdefABCDEF.:,[]") == std::string::npos;

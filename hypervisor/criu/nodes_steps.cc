@@ -38,7 +38,7 @@ std::string listed_names(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Has each node a host of its own, this one among them? Errors: kRefused.
+/// Checks that each node has its own host, and that this host is one of them. Errors: kRefused.
 Status check_hosts(const CriuRequest& request, const std::vector<std::string>& nodes,
                    const std::string& whose) {
   for (const auto& [node, host] : request.hosts) {
@@ -88,7 +88,7 @@ Answer NodesDumpSteps::claim() {
   return answer_of(directory_.prepare());
 }
 
-/// Up to the moment of no return a node that fails, or is lost, has all of them let their processes go on.
+/// If a node fails or is lost before the moment of no return, all nodes let their processes go on.
 Answer NodesDumpSteps::save() {
   const Deadline deadline = uninterrupted();
   std::vector<NodeOrder> orders;
@@ -108,12 +108,12 @@ Answer NodesDumpSteps::save() {
   }
   Answer gone = group_.go(afterwards());
   if (request_.goes_on) return gone;
-  // All files are there, and stay there, whatever has become of those nodes' processes.
+  // All files are there, and stay there, whatever became of those nodes' processes.
   if (!gone.ok()) unsure_ = gone.text;
   return {};
 }
 
-/// No process of the job is left out, and none has a connection to one that is.
+/// Checks that no process of the job is left out, and that none has a connection to one that is.
 Answer NodesDumpSteps::check_whole() const {
   std::uint64_t members = 0;
   std::vector<TcpConnection> out;
@@ -133,8 +133,9 @@ Answer NodesDumpSteps::check_whole() const {
               "not stay below it: mpirun --mca orte_launch_agent 'orted --daemonize'"};
 }
 
-/// A node counts what is left of the lease from when it hears of it, which ssh may have delayed. By now all stand still:
-/// if the hold is not over yet no process has gone on before. And no node waits longer than it was told (node_side.h).
+/// A node counts the rest of the lease from when it is told, which ssh may have delayed. By now all
+/// stand still: if the hold is not over yet, no process has gone on before. And no node waits
+/// longer than it was told (node_side.h).
 Answer NodesDumpSteps::check_in_time(const Deadline& deadline) const {
   if (uptime_s() >= lease_over_s_)
     return {Outcome::kFailed, kCodeTakenBack,
@@ -172,7 +173,7 @@ Answer NodesRestartSteps::perform(Action action) {
     case Step::kLoad:
       return load();
     case Step::kRestored: {
-      // Members on other nodes are found where they told that their relays are, until they can tell anew.
+      // Until they tell anew, members on other nodes are found by the relays that the nodes named.
       Answer whole = order(job_restored(hold_, group_.relays()), uninterrupted());
       if (whole.ok()) {
         group_.keep();
@@ -221,8 +222,9 @@ Answer NodesRestartSteps::load() {
   return restored;
 }
 
-/// Each node has read in its own file whose processes they are. From now on orders are for that job alone: by another
-/// user's, or by root's own, they would be refused, and all that is restored would be ended.
+/// Each node has read in its own file whose processes they are. From now on orders are for that job
+/// alone: another user's job, or root's own, would refuse them, and all that is restored would be
+/// ended.
 Answer NodesRestartSteps::take_name() {
   const NodeAnswer& first = group_.answers().front();
   const auto whose = [](const NodeAnswer& each) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/criu/nodes_steps.h -- the steps of criu_machine.h for a job on several nodes: each node's btlctl dumps or
-// restores what is there, and this one keeps the list. Used by btlctl's one thread; borrows the request.
+// hypervisor/criu/nodes_steps.h -- the steps of criu_machine.h for a job on several nodes: each
+// node's btlctl dumps or restores what is there, and this one keeps the set's list. Used by
+// btlctl's one thread; borrows the request.
 #pragma once
 
 #include "hypervisor/criu/criu_steps.h"

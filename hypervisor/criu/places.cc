@@ -27,7 +27,7 @@ tl::unexpected<Error> refused(const std::string& directory, const std::string& w
                                   "elsewhere; move it away, and restore again");
 }
 
-/// true: it is there, and will do.
+/// True if it is there and will do; false if it is not there.
 Result<bool> check_directory(const std::string& directory, uid_t owner) {
   struct stat facts {};
   if (::lstat(directory.c_str(), &facts) != 0) {
@@ -44,7 +44,7 @@ Result<bool> check_directory(const std::string& directory, uid_t owner) {
   return true;
 }
 
-/// What is to be put back may be there: a file, which is replaced, or a directory, which is left as it is.
+/// What is to be put back may be there already: a file is replaced, a directory is left as it is.
 Status check_target(const std::string& path, uid_t owner) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || facts.st_uid == owner) return {};
@@ -61,7 +61,7 @@ bool is_roots_alone(const Fd& directory) {
          (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/// From the place on, as long as all is root's; then the owner's part begins.
+/// Goes down from the place as long as all is root's; after that the owner's part begins.
 Status make_place(const std::string& path, uid_t owner) {
   const std::string place = passing_place(path);
   Fd directory(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -72,7 +72,7 @@ Status make_place(const std::string& path, uid_t owner) {
     at = end;
     Fd next(
         ::openat(directory.number(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next && errno != ENOENT) return {};  // found out when it is unpacked
+    if (!next && errno != ENOENT) return {};  // unpacking it will tell
     if (next) {
       directory = std::move(next);
       continue;

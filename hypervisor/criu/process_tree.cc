@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kPassingPlaces[] = {"/dev/shm", "/run", "/tmp", "/var/tmp"};
 
-/// From itself up to process 1.
+/// From itself upwards, without process 1.
 std::vector<pid_t> ancestors_of(pid_t pid) {
   std::vector<pid_t> line;
   while (pid > 1) {
@@ -66,7 +66,8 @@ bool is_still(const KnownProcess& known) {
   return stat && stat->start == known.start;
 }
 
-/// By a descriptor, which stays with the process that was looked at, whoever has its number afterwards.
+/// By a descriptor, which stays with the process that was looked at, whoever has its pid
+/// afterwards.
 void kill_if_same(const KnownProcess& known, uid_t owner) {
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, known.pid, 0)));
   if (process && is_still(known) && owner_of(known.pid) == owner)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kTextBytesMax = std::size_t{16} << 20;
 
-/// CRIU sees to the clock itself if the processes had a time namespace of their own.
+/// CRIU restores the clock itself if the processes had a time namespace of their own.
 bool has_own_clock(const std::string& images) {
   std::error_code broken;
   for (std::filesystem::directory_iterator each(images, broken), end; !broken && each != end;
@@ -24,9 +24,9 @@ bool has_own_clock(const std::string& images) {
   return false;
 }
 
-/// What is started from now on, CRIU itself and whatever else the node runs, takes no number of a process or thread that is
-/// to be restored, where the kernel's count is just before those. Threads have numbers close to their process's. As far as it
-/// can be: CRIU tells of a number that is in use.
+/// If the kernel's pid counter is near the pids to be restored, moves it past them: what is started
+/// from now on, CRIU itself and whatever else the node runs, then takes none of them. Threads have
+/// ids close to their process's. Best effort: CRIU reports an id that is in use.
 void pass_over(const std::vector<pid_t>& pids) {
   constexpr const char* kLastPid = "/proc/sys/kernel/ns_last_pid";
   constexpr pid_t kClose = 1000;
@@ -84,7 +84,7 @@ Answer RestartSteps::load() {
   return answer;
 }
 
-/// They are named, not ended: who has such a number may be another process by now.
+/// The processes are named, not ended: such a pid may be another process's by now.
 std::string RestartSteps::what_runs() const {
   const std::string there = named_processes(facts_.pids);
   return there.empty() ? "; no process of the set runs"
@@ -103,7 +103,7 @@ Answer RestartSteps::make_ready() {
   return set ? Answer{} : late_answer_of(set.error());
 }
 
-/// Before a file of the job's is touched: its processes may be there.
+/// Before a file of the job's is touched, checks that its processes are not there.
 Answer RestartSteps::unpack(const Deadline& deadline) {
   Answer unpacked = run({"tar", "--extract", "--file=" + directory_.ram_path(node_),
                          "--directory=" + images_, "--no-same-owner"},
@@ -131,8 +131,8 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
   return run(unpack_words(images_, with_group(facts_.owner)), deadline);
 }
 
-/// The one thing that is changed in what CRIU has written. An address that is missing here is told before CRIU is called:
-/// its error would name none.
+/// Makes the only change to what CRIU wrote. An address that is missing here is reported before
+/// CRIU is called, whose error would not name it.
 Answer RestartSteps::readdress() {
   const auto no = [](const Error& why, int code) {
     return Answer{Outcome::kFailed, code, why.text};

@@ -30,7 +30,7 @@ struct Question {
   unix_diag_req body{};
 };
 
-/// Sockets by their numbers, each with the number of the one that it is connected to.
+/// Sockets by inode, each with the inode of the one that it is connected to.
 using Links = std::map<std::uint64_t, std::uint64_t>;
 
 Fd ask_kernel() {
@@ -61,7 +61,7 @@ void add_link(nlmsghdr* message, Links& links) {
   }
 }
 
-/// false: that was the last one.
+/// False after the last message.
 bool add_links(char* answer, std::size_t bytes, Links& links) {
   auto left = static_cast<unsigned>(bytes);
   auto* message = reinterpret_cast<nlmsghdr*>(answer);

@@ -31,7 +31,7 @@ WaitingCriu::~WaitingCriu() {
   if (started()) (void)finish(false);
 }
 
-/// The pipe for the word is written by this process alone: if that ends the script reads the end of it.
+/// Only this process writes to the pipe for the word: if it ends, the script reads the pipe's end.
 Status WaitingCriu::start(const std::vector<std::string>& words, const std::string& images,
                           const Deadline& deadline) {
   auto ready = make_named_pipe(images + "/" + kReadyPipe, O_RDONLY);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/criu/waiting_criu.h -- a CRIU whose script waits at the moment of no return for a word (criu_words.h). CRIU
-// gives its scripts no input, and its log as output: they speak by two pipes with names, in the directory of the images.
-// One thread; owns the program.
+// hypervisor/criu/waiting_criu.h -- a CRIU whose script waits for a word at the moment of no return
+// (criu_words.h). CRIU gives its scripts no input, and its log as output, so that they talk through
+// two named pipes in the directory of the images. One thread; owns the program.
 #pragma once
 
 #include <optional>
@@ -17,16 +17,18 @@ class WaitingCriu {
   WaitingCriu() = default;
   WaitingCriu(const WaitingCriu&) = delete;
   WaitingCriu& operator=(const WaitingCriu&) = delete;
-  /// Lets a CRIU that was started fail.
+  /// Makes a CRIU that was started fail.
   ~WaitingCriu();
 
-  /// Until the script waits. Errors: kUnreachable: CRIU has ended, and finish() tells how; kTimeout; kSystem.
+  /// Returns once the script waits. Errors: kUnreachable: CRIU has ended, and finish() tells how;
+  /// kTimeout; kSystem.
   Status start(const std::vector<std::string>& words, const std::string& images,
                const Deadline& deadline);
-  /// ... and finish() has not been called yet.
+  /// CRIU was started, and finish() has not been called yet.
   bool started() const noexcept { return program_.has_value(); }
-  /// Until CRIU has ended, however long that takes: killed, it would leave the network of the processes locked, and some of
-  /// them ended, and others not. Unless it goes its script fails, also if it does not wait yet.
+  /// Waits until CRIU has ended, however long that takes: if killed, it would leave the processes'
+  /// network locked, and some of them ended and others not. Unless `goes`, its script fails, even
+  /// if it does not wait yet.
   Result<Finished> finish(bool goes);
 
  private:

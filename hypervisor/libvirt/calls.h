@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/libvirt/calls.h -- libvirt's functions, by name, in libraries that are opened when the first
-// machine is reached by libvirt: btlctl runs without them (docs/adr/0064). Tests play the table. Values;
-// the libraries stay open until the process ends.
+// hypervisor/libvirt/calls.h -- a table of libvirt's functions, by name, from libraries that are
+// opened when the first machine is reached by libvirt: btlctl runs without them (docs/adr/0064).
+// Tests supply a table of their own. Values; the libraries stay open until the process ends.
 #pragma once
 
 #include <libvirt/libvirt-qemu.h>
@@ -41,11 +41,11 @@ struct LibvirtCalls {
   decltype(&virDomainSnapshotFree) free_snapshot = nullptr;
   decltype(&virDomainRestoreFlags) restore = nullptr;
   decltype(&virTypedParamsFree) free_params = nullptr;
-  decltype(&virDomainQemuAgentCommand) agent_command = nullptr;  // of libvirt-qemu
+  decltype(&virDomainQemuAgentCommand) agent_command = nullptr;  // from libvirt-qemu
 };
 
-/// kNotFound: the libraries are not installed, or one of these functions is missing from them; the text says
-/// what to install.
+/// kNotFound: the libraries are not installed, or one of these functions is missing from them; the
+/// text says what to install.
 Result<LibvirtCalls> open_libvirt();
 
 }  // namespace livebtl::hypervisor

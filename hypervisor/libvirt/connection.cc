@@ -14,11 +14,11 @@ namespace {
 
 constexpr auto kStopSlice = std::chrono::milliseconds(50);
 constexpr int kLoopWakesMs = 200;
-// A daemon that has not answered for 30 s is taken for gone, and calls that wait for it end.
+// A daemon that has not answered for 30 s is considered gone, and calls that wait for it end.
 constexpr int kKeepAliveSeconds = 5;
 constexpr unsigned kKeepAliveMissed = 5;
 
-void say_nothing(void*, virErrorPtr) {}  // libvirt would write each error to standard error
+void say_nothing(void*, virErrorPtr) {}  // else libvirt writes each error to standard error
 void wake(int, void*) {}
 
 bool is_one_of(int code, std::initializer_list<int> codes) {
@@ -76,7 +76,7 @@ std::string taken_text(char* text) {
 PendingCall::PendingCall(Call call) : state_(std::make_shared<State>()) {
   std::thread([state = state_, call = std::move(call)]() mutable {
     Status status = call();
-    call = nullptr;  // what it holds goes before it counts as ended
+    call = nullptr;  // frees what it holds before it counts as ended
     const std::lock_guard lock(state->mutex);
     state->status.emplace(std::move(status));
     state->ends.notify_all();
@@ -99,7 +99,8 @@ Status PendingCall::wait(const Deadline& deadline, const std::string& what) cons
   return *state_->status;
 }
 
-/// libvirt writes to its sockets without MSG_NOSIGNAL: a daemon that crashes would end this process.
+/// libvirt writes to its sockets without MSG_NOSIGNAL: a daemon that crashes would end this
+/// process.
 Libvirt::Libvirt(const LibvirtCalls& calls) : calls_(calls) {
   std::signal(SIGPIPE, SIG_IGN);
   calls_.initialize();
@@ -130,7 +131,7 @@ Result<std::shared_ptr<Connection>> Connection::open(const std::shared_ptr<const
       return tl::unexpected(std::move(error));
     }
     (void)calls.set_keep_alive(connection, kKeepAliveSeconds,
-                               kKeepAliveMissed);  // not of local drivers
+                               kKeepAliveMissed);  // fails for local drivers
     *opened = std::make_shared<Connection>(libvirt, connection);
     return {};
   });

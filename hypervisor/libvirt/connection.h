@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/libvirt/connection.h -- connections to libvirt's daemons, and calls over them that end in time.
+// hypervisor/libvirt/connection.h -- connections to libvirt's daemons, and calls over them that end
+// in time.
 //
-// Threads: libvirt's calls block for as long as its daemon likes. So each runs in a thread of its own, and
-// btlctl's one thread waits for it until its deadline; a call that is late goes on, and what it holds (its
-// connection, the table of calls) lives until it has ended. One more thread runs libvirt's event loop, which
-// keeps connections alive, notices that a daemon is gone, and brings events.
+// Threads: libvirt's calls block for as long as its daemon likes. So each runs in its own thread,
+// and btlctl's one thread waits for it until its deadline; a late call goes on, and what it holds
+// (its connection, the table of calls) lives until it has ended. One more thread runs libvirt's
+// event loop, which keeps connections alive, notices that a daemon is gone, and delivers events.
 #pragma once
 
 #include <atomic>
@@ -21,21 +22,21 @@
 
 namespace livebtl::hypervisor {
 
-/// What libvirt said last in this thread, of `what` we asked for, as an error of vm.h.
+/// libvirt's last error in this thread, about `what` we asked for, as an error of vm.h.
 Error libvirt_error(const LibvirtCalls& calls, const std::string& what);
 
-/// A text that libvirt has allocated, which is freed.
+/// Copies a text that libvirt allocated, and frees it.
 std::string taken_text(char* text);
 
 /// A call in a thread of its own.
 class PendingCall {
  public:
   using Call = std::function<Status()>;
-  /// `call` owns all that it touches.
+  /// `call` owns everything that it touches.
   explicit PendingCall(Call call);
 
   bool ended() const;
-  /// kTimeout, kCancelled: it goes on. `what`: for the user.
+  /// After kTimeout and kCancelled the call goes on. `what`: for the user.
   Status wait(const Deadline& deadline, const std::string& what) const;
 
  private:
@@ -47,7 +48,7 @@ class PendingCall {
   std::shared_ptr<State> state_;
 };
 
-/// The libraries and their event loop, from the first connection on.
+/// libvirt's functions and its event loop, which runs as long as this exists.
 class Libvirt {
  public:
   explicit Libvirt(const LibvirtCalls& calls);

@@ -28,7 +28,7 @@ Result<pugi::xml_node> devices_of(const std::string& domain_xml, pugi::xml_docum
   return document.child("domain").child("devices");
 }
 
-/// The same place in the guest.
+/// Whether both are at the same place in the guest.
 bool same_address(const pugi::xml_node& one, const pugi::xml_node& other) {
   if (!one.child("address") || !other.child("address")) return false;
   for (const char* part : {"type", "domain", "bus", "slot", "function"}) {
@@ -37,7 +37,7 @@ bool same_address(const pugi::xml_node& one, const pugi::xml_node& other) {
   return attribute(one, "address", "type") == "pci";
 }
 
-/// The device that a card's arguments describe; none: they do not describe one.
+/// The device that a card's arguments describe; empty if they describe none.
 pugi::xml_node described(const Card& card, pugi::xml_document& document) {
   const std::string xml = text_member(card.arguments, "xml");
   if (xml.empty() || xml.size() > kXmlBytesMax || !document.load_buffer(xml.data(), xml.size()))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/libvirt/domain_xml.h -- what libvirt says of a domain, as XML, and what it is told so: devices by
+// hypervisor/libvirt/domain_xml.h -- the XML that libvirt gives and takes of a domain: devices by
 // alias, disks, notes, a snapshot. Pure. What is read is hostile.
 #pragma once
 
@@ -11,18 +11,19 @@
 
 namespace livebtl::hypervisor {
 
-/// The device of this alias, as arguments of a card; nullopt: the domain has none. kCorrupt: not a domain.
+/// The device with this alias, as a card's arguments; nullopt: the domain has none. kCorrupt: not a
+/// domain.
 Result<std::optional<Json>> find_device(const std::string& domain_xml, const std::string& alias);
-/// Whether the domain has the device: by its alias, or, as libvirt gives aliases anew when a device is
-/// attached again, by its kind and its address in the guest.
+/// Whether the domain has the device: by its alias, or by its kind and its address in the guest, as
+/// libvirt gives a device another alias when it is attached again.
 Result<bool> has_device(const std::string& domain_xml, const Card& card);
-/// The XML by which the card is attached; kInvalid: its arguments have none, or it is not one device.
+/// The XML to attach the card with; kInvalid: its arguments have none, or it is not one device.
 Result<std::string> device_xml(const Card& card);
 
-/// Names of disks that the guest may write to, and of all (vda).
+/// Names (vda) of the disks that the guest may write to, and of all disks.
 Result<std::vector<std::string>> writable_disks(const std::string& domain_xml);
 Result<std::vector<std::string>> all_disks(const std::string& domain_xml);
-/// Of a snapshot of its memory alone, into that file.
+/// For a snapshot of the memory alone, into that file.
 std::string memory_snapshot_xml(const std::string& path, const std::vector<std::string>& disks);
 
 // A note is an element of the domain's metadata, in a namespace of its own.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/libvirt/libvirt_cards.cc -- of libvirt_vm.h: devices of a domain, by their aliases. Run by
-// btlctl's one thread; libvirt's event loop tells of a device that is gone.
+// hypervisor/libvirt/libvirt_cards.cc -- the part of libvirt_vm.h on a domain's devices, by alias.
+// Run by btlctl's one thread; libvirt's event loop tells when a device is gone.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,13 +12,13 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr TimeNs kCardLookEvery =
-    500 * kMillisecond;  // an event is missed while there is no connection
+    500 * kMillisecond;  // events are missed while there is no connection
 constexpr TimeNs kUntilHeard = 50 * kMillisecond;
-constexpr TimeNs kSubscribingMax = 3 * kSecond;  // to do without events costs less than to wait on
+constexpr TimeNs kSubscribingMax = 3 * kSecond;  // it is cheaper to go without events
 
 std::string card_note(const std::string& id) { return "livebtl-" + id; }
 
-/// What libvirt has said of one card. Shared with its event loop.
+/// What libvirt has said about one card. Shared with its event loop.
 struct Removal {
   explicit Removal(std::string card) : id(std::move(card)) {}
   const std::string id;
@@ -36,8 +36,8 @@ void on_refused(virConnectPtr, virDomainPtr, const char* alias, void* removal) {
 }
 void forget_removal(void* removal) { delete static_cast<SharedRemoval*>(removal); }
 
-/// Both events of a card. Made and destroyed in the thread of a PendingCall: either asks libvirt's
-/// daemon, and lasts as long as that likes.
+/// Subscribes to both events of a card. Made and destroyed in the thread of a PendingCall: both ask
+/// libvirt's daemon, and take as long as it likes.
 class Subscription {
  public:
   Subscription(std::shared_ptr<Connection> connection, const SharedRemoval& card)
@@ -57,7 +57,7 @@ class Subscription {
  private:
   int subscribe(const SharedRemoval& card, int event,
                 virConnectDomainEventGenericCallback callback) {
-    auto* const shared = new SharedRemoval(card);  // libvirt frees it by forget_removal
+    auto* const shared = new SharedRemoval(card);  // freed by libvirt with forget_removal
     const int number = connection_->calls().event_subscribe(connection_->get(), nullptr, event,
                                                             callback, shared, forget_removal);
     if (number < 0) delete shared;
@@ -68,12 +68,12 @@ class Subscription {
   int removed_, refused_;
 };
 
-/// Hears of a card, for as long as this lives, from when begin() has subscribed.
+/// Hears of a card for as long as this lives, once begin() has subscribed.
 class Watch {
  public:
   explicit Watch(const std::string& id)
       : card_(std::make_shared<Removal>(id)), place_(std::make_shared<Place>()) {}
-  /// A subscription that comes too late ends in the thread that has asked for it.
+  /// A subscription that comes too late ends in the thread that asked for it.
   ~Watch() {
     const PendingCall ends([place = std::move(place_)]() mutable -> Status {
       place.reset();
@@ -84,7 +84,7 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// In the thread of a PendingCall.
+  /// For the thread of a PendingCall.
   std::function<Status(const Connection&)> begin(std::shared_ptr<Connection> connection) const {
     return [card = card_, place = place_, connection = std::move(connection)](const Connection&) {
       place->subscription.emplace(connection, card);
@@ -93,7 +93,7 @@ class Watch {
   }
   bool removed() const { return card_->removed.load(); }
   bool refused() const { return card_->refused.load(); }
-  /// An event says that it is worth looking; without one that is done now and then.
+  /// Waits for an event, which makes a look worthwhile; without one, the caller looks now and then.
   void wait(const Deadline& deadline) const {
     while (monotonic_now() < deadline.at && !removed() && !refused()) pause(kUntilHeard, deadline);
   }
@@ -114,7 +114,7 @@ bool is_pending(const Error& error) {
 
 }  // namespace
 
-/// null: nothing is noted.
+/// null if nothing is noted.
 Result<Json> LibvirtVm::noted_card(const std::string& id, const Deadline& deadline) {
   const auto note = read_note(card_note(id), deadline);
   if (!note) return tl::unexpected(note.error());
@@ -122,7 +122,7 @@ Result<Json> LibvirtVm::noted_card(const std::string& id, const Deadline& deadli
   return arguments && text_member(*arguments, "id") == id ? std::move(*arguments) : Json();
 }
 
-/// Of a domain that has moved, the destination knows the cards: notes went along with it.
+/// If the domain has moved, the destination knows its cards: the notes went along with it.
 Result<Card> LibvirtVm::find_card(const std::string& id, const Json& given, const char* hint,
                                   const Deadline& deadline) {
   const auto seen = see(deadline);
@@ -141,7 +141,7 @@ Result<Card> LibvirtVm::find_card(const std::string& id, const Json& given, cons
                                    name_ + " shows its aliases" + hint);
 }
 
-/// Its arguments are null if nothing is known of it.
+/// The card's arguments are null if they are not known.
 Result<Card> LibvirtVm::find_here(const std::string& id, const Json& given,
                                   const Deadline& deadline) {
   const auto text = xml(deadline);
@@ -188,7 +188,7 @@ Status LibvirtVm::detach(const Card& card, const Deadline& deadline) {
       "detach " + card.id, deadline);
 }
 
-/// If it is refused the card stays, and needs no note.
+/// After a refusal the card stays, and needs no note.
 Status LibvirtVm::stays(const Card& card, Error why, const Deadline& deadline) {
   (void)forget_card(card, deadline);
   return tl::unexpected(std::move(why));

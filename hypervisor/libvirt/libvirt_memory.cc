@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/libvirt/libvirt_memory.cc -- of libvirt_vm.h: a domain on its way to another host, into a file or
-// out of one. Run by btlctl's one thread.
+// hypervisor/libvirt/libvirt_memory.cc -- the part of libvirt_vm.h on moving a domain to another
+// host, into a file or out of one. Run by btlctl's one thread.
 #include "hypervisor/libvirt/domain_xml.h"
 #include "hypervisor/libvirt/libvirt_vm.h"
 
@@ -15,7 +15,8 @@ std::string figures_of(const Json& figures) {
   return left ? "migrating, " + std::to_string(*left >> 20U) + " MiB left" : "migrating";
 }
 
-/// A persistent domain is defined where it runs, and no longer here: else it could be started twice.
+/// A persistent domain is then defined where it runs, and no longer here: else it could be started
+/// twice.
 unsigned long migrate_flags(bool persistent) {
   unsigned long flags = VIR_MIGRATE_LIVE | VIR_MIGRATE_PEER2PEER | VIR_MIGRATE_ABORT_ON_ERROR;
   if (persistent) flags |= VIR_MIGRATE_PERSIST_DEST | VIR_MIGRATE_UNDEFINE_SOURCE;
@@ -58,7 +59,7 @@ Status LibvirtVm::halt(const Deadline& deadline) {
       "suspend " + name_, deadline);
 }
 
-/// From daemon to daemon, so that it goes on if this process ends.
+/// Migrates from daemon to daemon, so that it goes on if this process ends.
 Status LibvirtVm::begin_migration(const std::string& to, const std::vector<Card>&,
                                   const Deadline& deadline) {
   const auto seen = see(deadline);
@@ -73,7 +74,7 @@ Status LibvirtVm::begin_migration(const std::string& to, const std::vector<Card>
             deadline);
   if (!begun) return tl::unexpected(begun.error());
   migration_ = std::move(*begun);
-  // Until libvirt shows the migration, or is done with it: a look before that would find none.
+  // Wait until libvirt shows the migration, or is done with it: an earlier look would find none.
   const Deadline first = deadline.at_most(kUntilBegun);
   while (monotonic_now() < first.at && !first.stopped() && !migration_->ended()) {
     const auto now = see(first);
@@ -83,11 +84,11 @@ Status LibvirtVm::begin_migration(const std::string& to, const std::vector<Card>
   return {};
 }
 
-/// The domains decide, not the call's answer: that is lost with this process, or with the daemon.
+/// The domains decide, not the call's answer, which is lost with this process or with the daemon.
 Status LibvirtVm::follow_migration(const Deadline& deadline, const Progress& progress,
                                    MigrationState& state) {
   for (;;) {
-    // Before the look: what was seen of a domain while the call was still at work says nothing of how it has ended.
+    // Before the look: what a domain shows while the call is at work does not say how it ends.
     const bool asking = migration_ && !migration_->ended();
     const auto seen = see(deadline);
     const bool gone =
@@ -179,8 +180,9 @@ Status LibvirtVm::load(MemoryFile file, const Progress& progress, const Deadline
   return mark_loaded(deadline);
 }
 
-// A daemon that is killed while it starts the guest's QEMU, and comes back, keeps its half for ever: by libvirt 9.0 the
-// domain is "paused (starting up)" then, has no process, and cannot be destroyed (its lock is held).
+// A daemon that is killed while it starts the guest's QEMU, and comes back, keeps its half for
+// ever: with libvirt 9.0 the domain is then "paused (starting up)", has no process, and cannot be
+// destroyed (its lock is held).
 std::string LibvirtVm::left_there(const Deadline& deadline) {
   if (there_ == nullptr) return {};
   DomainSeen last;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/libvirt/libvirt_notes.cc -- of libvirt_vm.h: notes in a domain's metadata, and the agent in its
-// guest. Run by btlctl's one thread.
+// hypervisor/libvirt/libvirt_notes.cc -- the part of libvirt_vm.h on notes in a domain's metadata,
+// and the agent in its guest. Run by btlctl's one thread.
 #include <algorithm>
 
 #include "hypervisor/libvirt/domain_xml.h"
@@ -27,7 +27,7 @@ Status LibvirtVm::keep_note(const std::string& name, const std::string& text,
       "note " + name, deadline);
 }
 
-/// A domain that is gone, or shut off, has none.
+/// A domain that is gone, or shut off, has no notes.
 Result<std::string> LibvirtVm::read_note(const std::string& name, const Deadline& deadline) {
   const auto text = std::make_shared<std::string>();
   const Status asked = on_domain(

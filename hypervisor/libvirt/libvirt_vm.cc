@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/libvirt/libvirt_vm.cc -- see libvirt_vm.h: what a domain is asked, and notes in it.
+// hypervisor/libvirt/libvirt_vm.cc -- see libvirt_vm.h: calls to a domain, and its state.
 #include "hypervisor/libvirt/libvirt_vm.h"
 
 #include "hypervisor/libvirt/domain_xml.h"
@@ -7,7 +7,7 @@
 namespace livebtl::hypervisor {
 namespace {
 
-/// Job statistics under the names of QEMU's own, which the report shows.
+/// Stores job statistics under the names of QEMU's own, which the report shows.
 void read_figures(const virTypedParameter* params, int count, Json& figures) {
   for (int i = 0; i < count; ++i) {
     if (params[i].type != VIR_TYPED_PARAM_ULLONG) continue;
@@ -20,7 +20,8 @@ void read_figures(const virTypedParameter* params, int count, Json& figures) {
   }
 }
 
-/// Its type; VIR_DOMAIN_JOB_NONE also if it cannot be read, as of a domain that has just ended.
+/// The job's type; VIR_DOMAIN_JOB_NONE also if it cannot be read, as when the domain has just
+/// ended.
 int read_job(const LibvirtCalls& calls, virDomainPtr domain, unsigned flags, Json& figures) {
   int type = VIR_DOMAIN_JOB_NONE, count = 0;
   virTypedParameterPtr params = nullptr;
@@ -84,7 +85,7 @@ Result<PendingCall> LibvirtVm::begin(OnConnection call, const Deadline& deadline
       [connection = std::move(*opened), call = std::move(call)] { return call(*connection); });
 }
 
-/// A call that is late keeps its connection for itself: the next one may find libvirt's daemon well.
+/// A late call keeps its connection: the next call opens another, and may find the daemon healthy.
 Status LibvirtVm::on_connection(OnConnection call, const std::string& what,
                                 const Deadline& deadline) {
   const auto pending = begin(std::move(call), deadline);
@@ -117,7 +118,7 @@ Result<DomainSeen> LibvirtVm::see(const Deadline& deadline) {
                        virDomainPtr domain) { return see_domain(calls, domain, *seen); },
                 "ask for the state of " + name_, deadline);
   if (!asked && asked.error().code != Errc::kNotFound) return tl::unexpected(asked.error());
-  if (!asked && !connection_) return tl::unexpected(asked.error());  // no daemon, not no domain
+  if (!asked && !connection_) return tl::unexpected(asked.error());  // no daemon was reached
   return *seen;
 }
 
@@ -128,7 +129,8 @@ Result<bool> LibvirtVm::has_moved(const DomainSeen& seen, const Deadline& deadli
   return there_->see(deadline).map([](const DomainSeen& other) { return other.active; });
 }
 
-/// Where it was killed between loading and the note of that, it has the note of its hold, and stands still.
+/// If a call was killed between loading the domain and noting that, the domain has the note of its
+/// hold, and stands still.
 Result<bool> LibvirtVm::is_loaded(const DomainSeen& seen, const Deadline& deadline) {
   if (!seen.active) return false;
   const auto loaded = read_note(kLoadedNote, deadline);
@@ -193,7 +195,7 @@ Status LibvirtVm::look_at_disks(const Deadline& deadline) {
   return disks->empty() ? Status() : fail(Errc::kRefused, one_line(disks->front()));
 }
 
-/// What became of a migration that is over: the destination has the figures of both ends.
+/// The figures of a migration that is over: the destination has those of both ends.
 void LibvirtVm::figures_there(MigrationState& state, const Deadline& deadline) {
   if (there_ == nullptr) return;
   const auto figures = std::make_shared<Json>(Json::object());

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/libvirt/libvirt_vm.h -- a machine that is a domain of libvirt: see vm.h, and docs/adr/0064 for how
-// each of its calls is made of libvirt's. Used by btlctl's one thread; shares its connection with calls that
-// are late (connection.h).
+// hypervisor/libvirt/libvirt_vm.h -- a machine that is a libvirt domain: see vm.h, and
+// docs/adr/0064 for how its calls are made of libvirt's. Used by btlctl's one thread; shares its
+// connection with late calls (connection.h).
 //
-// Notes are in the live domain's metadata: they go with it to another host, and into a file of its memory.
+// Notes are in the live domain's metadata: they go with it to another host, and into a file of its
+// memory.
 #pragma once
 
 #include "hypervisor/libvirt/connection.h"
@@ -11,16 +12,16 @@
 
 namespace livebtl::hypervisor {
 
-/// The note of a domain that was loaded from a set: libvirt does not remember where a domain comes from.
+/// The note of a domain that was loaded from a set: libvirt does not remember where it came from.
 inline constexpr const char* kLoadedNote = "livebtl.loaded";
 
-/// What was read of a domain at one moment.
+/// What was read about a domain at one moment.
 struct DomainSeen {
   bool there = false;   // libvirt knows it
-  bool active = false;  // ... and it has a QEMU
+  bool active = false;  // it has a QEMU
   int state = 0, reason = 0;
   bool persistent = false;
-  bool busy = false;  // with a job: it is migrated, saved
+  bool busy = false;  // with a job: a migration, a save
   Json figures = Json::object();
 };
 
@@ -31,7 +32,7 @@ inline bool is_starting_up(const DomainSeen& seen) noexcept {
 
 class LibvirtVm : public Vm {
  public:
-  /// `there`: where it goes if it is migrated; nullptr: nowhere that is known.
+  /// `there`: where it goes if it is migrated; nullptr if unknown.
   LibvirtVm(std::shared_ptr<const Libvirt> libvirt, const VmPlace& place, LibvirtVm* there);
 
   Result<VmState> look(const Deadline& deadline) override;
@@ -66,7 +67,7 @@ class LibvirtVm : public Vm {
   std::string left_there(const Deadline& deadline) override;
   Status reset_migration(const Deadline&) override { return {}; }
 
-  // libvirt itself lifts the bandwidth when memory goes to a file, and puts it back.
+  // libvirt itself raises the bandwidth when memory goes to a file, and restores it.
   Status prepare_saves(const Deadline&) override { return {}; }
   Status settle_saves(const Deadline&) override { return {}; }
   Status save(MemoryFile file, const std::vector<Card>& cards, const Progress& progress,
@@ -92,20 +93,20 @@ class LibvirtVm : public Vm {
   };
 
   using OnConnection = std::function<Status(const Connection&)>;
-  /// Runs in another thread: owns all that it touches.
+  /// Runs in another thread: owns everything that it touches.
   using OnDomain = std::function<Status(const LibvirtCalls&, virDomainPtr)>;
   Result<std::shared_ptr<Connection>> connection(const Deadline& deadline);
   Status on_connection(OnConnection call, const std::string& what, const Deadline& deadline);
   /// kNotFound: there is no such domain.
   Status on_domain(OnDomain call, const std::string& what, const Deadline& deadline);
-  /// Begins it, and does not wait.
+  /// Begins the call without waiting for it.
   Result<PendingCall> begin(OnConnection call, const Deadline& deadline);
   OnConnection with_domain(OnDomain call) const;
 
   Result<DomainSeen> see(const Deadline& deadline);
-  /// What to do with this domain, which is where a guest of its name is to go.
+  /// What to do about this domain, which is in the way of a guest of its name.
   std::string in_the_way(const DomainSeen& seen) const;
-  /// It runs, or stands, at the destination, and not here.
+  /// Whether it runs, or stands still, at the destination, and not here.
   Result<bool> has_moved(const DomainSeen& seen, const Deadline& deadline);
   Result<std::string> xml(const Deadline& deadline);
   Result<bool> is_loaded(const DomainSeen& seen, const Deadline& deadline);
@@ -121,10 +122,10 @@ class LibvirtVm : public Vm {
   LibvirtVm* there_;
   Agent agent_;
   std::shared_ptr<Connection> connection_;
-  std::optional<PendingCall> migration_;  // that this process has begun
+  std::optional<PendingCall> migration_;  // begun by this process
 };
 
-/// Machines by their names in libvirt.
+/// Reaches machines by their names in libvirt.
 class LibvirtHypervisor : public Hypervisor {
  public:
   explicit LibvirtHypervisor(const LibvirtCalls& calls)

@@ -5,8 +5,8 @@
 namespace livebtl::hypervisor {
 namespace {
 
-/// A guest that is asked for a card loses its device at once, though the card stays in QEMU for as
-/// long as a process has that device open.
+/// A guest that is asked to give up a card loses its device at once, although the card stays in
+/// QEMU for as long as a process has that device open.
 std::string left_without(const std::string& absent) {
   return "the job returns by itself as soon as what it misses is there again: " + absent +
          "; if a process still has the device open, end it, and plug the card in again when it is "
@@ -32,7 +32,7 @@ void MigrateMachine::looked_back(const Answer& answer) {
       next_ = {Step::kGoOn};
       return;
     }
-  } else {  // by what is known: no card is plugged in twice
+  } else {  // go by what is known: no card is plugged in twice
     end_.left.push_back("check which devices are plugged in: " + answer.text);
   }
   plug_from(0);
@@ -63,7 +63,7 @@ void MigrateMachine::undid(const Answer& answer) {
 void MigrateMachine::taken_back() {
   const bool all = end_.left.empty();
   std::string where = "; taken back: the guest runs on here";
-  if (!absent_.empty()) {  // a card that we have not plugged in, so all that was done is undone
+  if (!absent_.empty()) {  // a card that we did not plug in: all that we did is undone
     where += ", but its job stays on another transport because a device is not there";
     end_.left.push_back(left_without(absent_));
   }

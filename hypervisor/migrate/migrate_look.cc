@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/migrate/migrate_look.cc -- the steps of migrate_steps.h that ask where cards and
-// migration stand. Run by btlctl's one thread.
+// hypervisor/migrate/migrate_look.cc -- the steps of migrate_steps.h that ask for the state of
+// cards and migration. Run by btlctl's one thread.
 #include "hypervisor/migrate/migrate_steps.h"
 
 namespace livebtl::hypervisor {
@@ -12,7 +12,7 @@ Json MigrateSteps::given_arguments(const std::string& id) const {
   return {};
 }
 
-/// The first look also asks how to plug them in.
+/// The first look also asks how to plug the cards in.
 Status MigrateSteps::look_at_cards(const Deadline& deadline, Observation& seen) {
   std::vector<Card> found = cards_;
   for (std::size_t i = found.size(); i < request_.cards.size(); ++i) {
@@ -48,7 +48,8 @@ Answer MigrateSteps::look(const Deadline& deadline) {
   return answer;
 }
 
-/// Whether what is needed later answers, as far as it can be asked before anything is touched.
+/// Whether everything that is needed later answers, as far as can be asked before touching
+/// anything.
 Status MigrateSteps::look_ahead(const Deadline& deadline) {
   const auto name = source_->agent().host_name(deadline);
   if (!name) return tl::unexpected(name.error());
@@ -58,7 +59,7 @@ Status MigrateSteps::look_ahead(const Deadline& deadline) {
   return ready;
 }
 
-/// A guest that a vm snapshot is saving looks as if it had moved, and its job may be held.
+/// A guest that is being saved by vm snapshot looks as if it had moved, and its job may be held.
 Answer MigrateSteps::look_for_hold(const Deadline& deadline) {
   const auto note = source_->read_note(kHoldNote, deadline);
   if (!note) return answer_of(note.error());
@@ -90,7 +91,7 @@ Answer MigrateSteps::look_back() {
   if (!looked.ok() || looked.seen.front().migration == Migration::kActive) return looked;
   Answer answer = answer_of(source_->reset_migration(afterwards()));
   if (!answer.ok()) return answer;
-  if (!has_job_) looked.left_there = left_there();  // else behind the job's return
+  if (!has_job_) looked.left_there = left_there();  // else after the job's return
   return looked;
 }
 

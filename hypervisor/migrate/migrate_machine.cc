@@ -30,7 +30,7 @@ void MigrateMachine::interrupt() {
     case Step::kMigrate:
       followed(why);
       break;
-    default:  // on the way back, or moved
+    default:  // on the way back, or the guest has moved
       return;
   }
   interrupted_ = true;
@@ -48,7 +48,7 @@ void MigrateMachine::answer(const Answer& answer) {
       return began(answer);
     case Step::kMigrate:
       return followed(answer);
-    case Step::kCancel:  // whatever came of it, the migration itself says how it ends
+    case Step::kCancel:  // whatever the answer, the migration itself says how it ends
       next_ = {Step::kMigrate};
       return;
     case Step::kLookBack:
@@ -80,7 +80,7 @@ void MigrateMachine::looked(const Answer& answer) {
                " plugged in; if it is to run here, let it go on (cont), and call again");
   } else if (completed) {
     arrive();
-  } else if (begun_) {  // by a call before this one, which was killed
+  } else if (begun_) {  // by an earlier call, which was killed
     next_ = {Step::kMigrate};
   } else if (!seen.running && seen.pulled && seen.migration == Migration::kFailed) {
     begun_ = true;
@@ -114,7 +114,7 @@ void MigrateMachine::unplugged(const Answer& answer) {
 
 void MigrateMachine::began(const Answer& answer) {
   if (answer.outcome == Outcome::kFailed) return go_back(answer, kCodeTakenBack);
-  begun_ = true;  // or perhaps: only QEMU knows
+  begun_ = true;  // perhaps: only QEMU knows
   next_ = {Step::kMigrate};
   if (!answer.ok()) followed(answer);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/migrate/migrate_machine.h -- the order of a migration, and of the way back. Pure: no
-// socket, no clock; owns nothing but its own state.
+// hypervisor/migrate/migrate_machine.h -- the order of a migration's steps, and of the way back.
+// Pure: no socket, no clock; owns nothing but its own state.
 //
-// The point of no return is the completed migration. Before it, each failure leads back to what
-// was; after it, the job stays on what it has, and the user is told what is left to do.
+// The point of no return is the completed migration. Before it, any failure leads back to the old
+// state; after it, the job stays on what it has, and the user is told what is left to do.
 #pragma once
 
 #include "hypervisor/plan/sequence.h"
@@ -12,7 +12,7 @@ namespace livebtl::hypervisor {
 
 class MigrateMachine : public Sequence {
  public:
-  /// `destination`: there are sockets of the QEMU that receives, and of the guest's agent there.
+  /// `destination`: the receiving machine, and the guest's agent there, can be reached.
   MigrateMachine(std::vector<std::string> cards, bool destination)
       : Sequence({{"", std::move(cards)}}), destination_(destination) {}
   std::unique_ptr<Sequence> clone() const override {
@@ -50,7 +50,7 @@ class MigrateMachine : public Sequence {
   bool has_job_ = true;
   std::string absent_;
   std::string left_there_;
-  bool cancelling_ = false;  // and why:
+  bool cancelling_ = false;  // because of cancel_why_
   Answer cancel_why_;
   bool interrupted_ = false;
 };

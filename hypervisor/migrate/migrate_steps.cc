@@ -50,7 +50,7 @@ Answer MigrateSteps::perform_there(Action action) {
   return order(destination_->agent(), GuestOrder::kReturn);
 }
 
-// Half of the time that is left, as cards may have to be plugged in still.
+// Takes half of the time left at most, as cards may still have to be plugged in.
 std::string MigrateSteps::left_there() {
   if (!began_) return {};
   const Deadline deadline = afterwards();
@@ -58,7 +58,7 @@ std::string MigrateSteps::left_there() {
   return source_->left_there(deadline.at_most(std::min(half, kLeftThereMax)));
 }
 
-// The job first: that the destination tidies up is waited for.
+// The job first: waiting for the destination to clean up takes time.
 Answer MigrateSteps::return_here() {
   Answer answer = order(source_->agent(), GuestOrder::kReturn);
   answer.left_there = left_there();
@@ -76,7 +76,7 @@ Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
   Answer answer;
   answer.absent = said->absent;
   if (said->code == kCodeDone) return answer;
-  // No job has to leave a card or to return to one, unless the user has named it.
+  // Without a job nothing leaves a card or returns to it. A job that the user named must be there.
   if (said->no_job && request_.guest.job.empty()) {
     progress_("no job runs in the guest");
     answer.has_job = has_job_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/migrate/migrate_steps.h -- does what migrate_machine.h decides: each step by a machine
-// or the agent in its guest, with its own deadline. Used by btlctl's one thread; owns the machines,
-// borrows the request.
+// hypervisor/migrate/migrate_steps.h -- carries out what migrate_machine.h decides: each step by a
+// machine or the agent in its guest, with its own deadline. Used by btlctl's one thread; owns the
+// machines, borrows the request.
 #pragma once
 
 #include "hypervisor/plan/steps.h"
@@ -11,7 +11,7 @@ namespace livebtl::hypervisor {
 struct MigrateRequest {
   const Hypervisor* hypervisor = nullptr;  // outlives it
   VmPlace source, destination;             // destination: empty if it cannot be reached
-  std::string to;                          // as that hypervisor takes it
+  std::string to;                          // in that hypervisor's own form
   std::vector<std::string> cards;
   std::vector<Json> card_arguments;  // as the user typed them
   GuestJob guest;
@@ -54,7 +54,7 @@ class MigrateSteps : public Steps {
 
   const MigrateRequest& request_;
   bool going_back_ = false;
-  bool began_ = false;  // the migration, perhaps; or a call before this one did
+  bool began_ = false;  // the migration, perhaps; or an earlier call did
   bool has_job_ = true;
   std::unique_ptr<Vm> destination_, source_;
   std::vector<Card> cards_;

@@ -43,7 +43,7 @@ std::string text_of(Action action, const MigrateRequest& request, const MigrateS
   }
 }
 
-/// `looked`: the answer to each look, on the way back too.
+/// `looked`: the answer to each look, also on the way back.
 Answer expected(Action action, const Answer& looked) {
   if (action.step == Step::kLookBack) return looked;
   Answer answer;
@@ -51,7 +51,7 @@ Answer expected(Action action, const Answer& looked) {
   return answer;
 }
 
-/// Only looks; what would be done then.
+/// Only looks, and reports what would be done next.
 void plan_only(const MigrateRequest& request, MigrateMachine& machine, MigrateSteps& steps,
                Report& report) {
   const Answer looked = steps.perform({Step::kLook});
@@ -72,7 +72,7 @@ void plan_only(const MigrateRequest& request, MigrateMachine& machine, MigrateSt
         "the guest has moved already; only steps at the destination are left");
 }
 
-/// Those of the hypervisor's figures that are numbers by these names.
+/// The hypervisor's figures of these names, as far as they are numbers.
 Json figures_json(const Json& figures) {
   Json json = Json::object();
   for (const char* name : {"total-time", "downtime", "setup-time"}) {
@@ -93,7 +93,7 @@ Lines plan_of(const MigrateRequest& request, const Answer& looked, const Migrate
   MigrateMachine failing = machine;
   Lines plan = play(machine, describe, expect);
 
-  // The way back from a migration that fails, whose cards are all gone by then.
+  // The way back from a failed migration, by which time all its cards are gone.
   play(failing, describe, expect, {Step::kBegin, Step::kMigrate});
   Answer failed;
   if (failing.next().step == Step::kBegin) failed.outcome = Outcome::kFailed;

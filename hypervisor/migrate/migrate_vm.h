@@ -13,8 +13,8 @@ namespace livebtl::hypervisor {
 Report migrate_vm(const MigrateRequest& request, const std::atomic<bool>& stop,
                   const Progress& progress);
 
-/// Exactly what would be done, a line a phase: "unplug hca0: device_del ...". `looked`: the answer
-/// to kLook; `node`: the guest's name, or what stands for it.
+/// Exactly what would be done, one line per phase: "unplug hca0: device_del ...". `looked`: the
+/// answer to kLook; `node`: the guest's name, or a placeholder.
 std::vector<std::string> plan_of(const MigrateRequest& request, const Answer& looked,
                                  const MigrateSteps& steps, const std::string& node);
 

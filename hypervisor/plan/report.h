@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/plan/report.h -- a sequence driven by its steps, timed, and what is reported of it; and
-// what --dry-run shows: the sequence played with answers as they are expected, a line a step. Used
-// by btlctl's one thread; owns nothing.
+// hypervisor/plan/report.h -- a sequence driven by its steps, timed, and the report on it; and what
+// --dry-run shows: the sequence played with the expected answers, one line per step. Used by
+// btlctl's one thread; owns nothing.
 #pragma once
 
 #include <initializer_list>
@@ -31,7 +31,7 @@ struct Report {
   Json details = Json::object();  // what this verb alone reports: part of the document
 };
 
-/// To its end. `stop`: the user wants the machines back.
+/// Runs the sequence to its end. `stop`: the user wants the machines back.
 void drive(Sequence& sequence, Steps& steps, const std::atomic<bool>& stop,
            const Progress& progress, Report& report);
 
@@ -41,13 +41,13 @@ Json report_json(const Report& report);
 using Describe = std::function<std::string(Action)>;
 using Expect = std::function<Answer(Action)>;
 
-/// Plays until one of these steps is next, or the end: "unplug hca0: device_del hca0, ...".
+/// Plays to the end, or until one of these steps is next: "unplug hca0: device_del hca0, ...".
 Lines play(Sequence& sequence, const Describe& describe, const Expect& expect,
            std::initializer_list<Step> until = {});
-/// The plan, then a line that says when it fails, and what is done then.
+/// The plan, then the line `when`, which names a failure, and what is done about it.
 Lines with_failure(Lines plan, const std::string& when, const Lines& failing);
 
-// Lines of steps that more than one command takes; `timeout`: of the whole command.
+// Plan lines of steps that several commands share; `timeout`: of the whole command.
 std::string order_text(const GuestJob& job, const Verb& verb, TimeNs timeout);  // ": btlctl ..."
 std::string unplug_text(const Vm& vm, const Card& card, TimeNs timeout);
 

@@ -9,16 +9,16 @@ namespace {
 
 constexpr std::size_t kNamedMax = 5;
 
-// Not btlctl's own list: the holder need not be a process of the job. Processes come and go
-// meanwhile. One open file of each is enough.
+// btlctl's own list would not do: the holder need not be a process of the job. Processes come and
+// go meanwhile. One open file of each is enough.
 constexpr const char* kLookForHolders =
     "for p in /proc/[0-9]*; do l=$(ls -l $p/fd 2>/dev/null); "
     "case $l in *' /dev/infiniband/'*) f=${l#*' /dev/infiniband/'}; f=${f%%[!a-z0-9_]*}; "
     "read -r name <$p/comm && echo \"$name (pid ${p#/proc/}, /dev/infiniband/$f)\";; esac; "
     "done; true";
 
-/// "; in the guest these have an RDMA device open: perf (pid 12, /dev/infiniband/uverbs0)": some of
-/// them by name, the rest counted; which device belongs to which card is not known. "": none has,
+/// "; in the guest these have an RDMA device open: perf (pid 12, /dev/infiniband/uverbs0)": some
+/// by name, the rest counted; which device belongs to which card is not known. "" if none has one,
 /// or the guest cannot tell.
 std::string holders_text(GuestAgent& agent, const Deadline& deadline) {
   const auto finished = agent.run({"/bin/sh", "-c", kLookForHolders}, deadline);
@@ -75,8 +75,8 @@ Answer Steps::plug_again(Vm& vm, const Card& card) {
   return answer_of(plugged ? vm.forget_card(card, afterwards()) : plugged);
 }
 
-/// It needs no plugging in. But unless the guest has refused, the request to give it up may be open,
-/// and if the card goes by that later the note alone tells how it was plugged in.
+/// The card needs no plugging in. But unless the guest has refused, the request to give it up may
+/// still be open; if it takes effect later, only the note tells how the card was plugged in.
 Answer Steps::not_given_up(Vm& vm, const Card& card) {
   const auto noted = vm.was_pulled(card, afterwards());
   if (!noted) return answer_of(noted.error());

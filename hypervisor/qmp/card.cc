@@ -24,7 +24,7 @@ Result<Json> get(Qmp& qmp, const std::string& path, const std::string& property,
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// QEMU reads "3.0" for what it shows as 24.
+/// device_add takes "03.0" for what QEMU shows as 24.
 std::string slot_text(std::uint64_t function) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), "%02x.%x", static_cast<unsigned>(function >> 3U) & 0x1fU,
@@ -32,7 +32,7 @@ std::string slot_text(std::uint64_t function) {
   return text.data();
 }
 
-/// A property as device_add takes it; nullopt: device_add does not take it, or need not be told.
+/// A property as device_add takes it; nullopt if device_add does not take it, or need not be told.
 std::optional<Json> as_argument(const Json& property, const Json& value) {
   const std::string type = text_member(property, "type");
   const auto usual = property.find("default-value");
@@ -45,7 +45,7 @@ std::optional<Json> as_argument(const Json& property, const Json& value) {
   const auto text = value.get<std::string>();
   if (type.starts_with("link<"))
     return text.empty() ? std::nullopt : std::optional<Json>(last_part(text));
-  // What QEMU shows for a card that was named by another property, and does not accept.
+  // QEMU shows this for a card that was named by another property, but does not accept it.
   if (text == kNoHostDevice) return std::nullopt;
   // An empty romfile means that there is none, which is not the default.
   return text.empty() && text_member(property, "name") != "romfile" ? std::nullopt
@@ -54,8 +54,8 @@ std::optional<Json> as_argument(const Json& property, const Json& value) {
 
 bool worth_asking(const Json& property) {
   const std::string name = text_member(property, "name");
-  // Experimental properties are seldom set, and some show what the device made of others. A PCI device shows its bus's
-  // number (QEMU 10), which device_add refuses.
+  // Experimental properties are seldom set, and some show what the device derived from others. A
+  // PCI device shows its bus number (QEMU 10), which device_add refuses.
   return !name.empty() && !name.starts_with("x-") && name != "busnr" &&
          !text_member(property, "type").starts_with("child<");
 }
@@ -76,7 +76,7 @@ Result<Json> ask_arguments(Qmp& qmp, const std::string& id, const Deadline& dead
     const std::string name = text_member(property, "name");
     const auto value = get(qmp, path, name, deadline);
     if (!value && !said_no(value.error())) return tl::unexpected(value.error());
-    if (!value) continue;  // it can be set, but not be read
+    if (!value) continue;  // it can be set but not read
     if (auto argument = as_argument(property, *value)) arguments[name] = std::move(*argument);
   }
   return arguments;
@@ -93,7 +93,7 @@ Status wait_until_gone(Qmp& qmp, const std::string& id, const Deadline& deadline
   return {};
 }
 
-/// What an earlier call has noted; null: nothing.
+/// What an earlier call noted; null if nothing.
 Result<Json> remembered(Qmp& qmp, const std::string& id, const Deadline& deadline) {
   const auto text = read_note(qmp, memory_id(id), deadline);
   if (!text) return tl::unexpected(text.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/card_memory.cc -- of card.h: the memory object of an ivshmem card, which must be
-// gone before its machine is migrated or saved. Used by btlctl's one thread.
+// hypervisor/qmp/card_memory.cc -- the part of card.h on the memory object of an ivshmem card,
+// which must be gone before its machine is migrated or saved. Used by btlctl's one thread.
 #include <sstream>
 
 #include "hypervisor/qmp/card.h"
@@ -12,8 +12,8 @@ namespace {
 constexpr TimeNs kUntilLookedAgain = 20 * kMillisecond;
 constexpr TimeNs kFreedMax = 10 * kSecond;
 
-/// QEMU's table of memory has a line for each block, which begins with the block's name: the
-/// object's id, possibly after the path of the device that has mapped it.
+/// QEMU's memory table has a line for each block. It begins with the block's name: the object's id,
+/// possibly after the path of the device that maps it.
 bool has_block(const std::string& table, const std::string& memory) {
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) {
@@ -24,8 +24,8 @@ bool has_block(const std::string& table, const std::string& memory) {
   return false;
 }
 
-/// A deleted object lives on for as long as QEMU's memory map that contains it, some 50 ms, and a
-/// migration that begins meanwhile sends it to a destination that does not know it. A QEMU that
+/// A deleted object lives as long as QEMU's memory map that contains it, some 50 ms, and a
+/// migration that begins in that time sends it to a destination that does not know it. A QEMU that
 /// does not list its blocks (before 6.2) is believed.
 Status wait_until_freed(Qmp& qmp, const std::string& memory, const Deadline& deadline) {
   for (;;) {

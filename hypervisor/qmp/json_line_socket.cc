@@ -45,7 +45,7 @@ std::string line_of(const Json& message) {
   return message.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-/// `descriptor`: passed along with the bytes; -1: none is.
+/// `descriptor`: passed along with the bytes; -1 for none.
 ssize_t send_some(int socket, std::string_view text, int descriptor) {
   iovec bytes{const_cast<char*>(text.data()), text.size()};
   msghdr message{};
@@ -149,8 +149,8 @@ Status JsonLineSocket::read_more(const Deadline& deadline) {
 }
 
 Result<Json> JsonLineSocket::receive(const Deadline& deadline) {
-  // Lines that are here already are no reason to go on for ever with who asks for one after
-  // another.
+  // Checked even if a line is here already: a caller that reads one after another must not go on
+  // for ever.
   if (const auto in_time = check(deadline); !in_time) return tl::unexpected(in_time.error());
   std::size_t end = buffer_.find('\n');
   while (end == std::string::npos) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/json_line_socket.h -- one JSON document a line, over a Unix socket: what QEMU's
-// monitor and the guest agent have in common. Used by btlctl's one thread; the socket is owned.
-// What comes is hostile: its length and depth are bounded before anything else looks at it.
+// hypervisor/qmp/json_line_socket.h -- one JSON document per line, over a Unix socket: what QEMU's
+// monitor and the guest agent have in common. One thread at a time; owns the socket. What comes in
+// is hostile: its length and depth are bounded before anything else looks at it.
 #pragma once
 
 #include "base/fd.h"
@@ -20,10 +20,10 @@ class JsonLineSocket {
 
   /// `before`: bytes in front of the line. After an error the connection is useless.
   Status send(const Json& message, std::string_view before, const Deadline& deadline);
-  /// ... and passes a descriptor along, of which the peer gets a duplicate.
+  /// Also passes a descriptor, of which the peer gets a duplicate.
   Status send_with(const Fd& descriptor, const Json& message, const Deadline& deadline);
-  /// The next line; always an object. Errors: after kTimeout and kCancelled it can be called again,
-  /// after kCorrupt for the line that follows; kLimit: the line has no end.
+  /// The next line, always an object. Errors: after kTimeout and kCancelled it can be called again,
+  /// after kCorrupt for the line that follows; kLimit: the line is too long.
   Result<Json> receive(const Deadline& deadline);
 
   const std::string& name() const noexcept { return name_; }

@@ -8,22 +8,22 @@
 
 namespace livebtl::hypervisor {
 
-/// The note of the bandwidth that migrations had before it was lifted for the saving: written once,
-/// so that no kill can lose it.
+/// The note of the migration bandwidth before it was raised for saving: written only once, so that
+/// no kill can lose it.
 inline constexpr const char* kBandwidthNote = "livebtl.bandwidth";
 
 /// Replaces an older note of this name.
 Status keep_note(Qmp& qmp, const std::string& name, const std::string& text,
                  const Deadline& deadline);
-/// "": there is none.
+/// "" if there is none.
 Result<std::string> read_note(Qmp& qmp, const std::string& name, const Deadline& deadline);
-/// Succeeds if there is none.
+/// Succeeds if there is no such object.
 Status delete_object(Qmp& qmp, const std::string& id, const Deadline& deadline);
 
-/// Has the object at `path` a child of this name?
+/// Whether the object at `path` has a child of this name.
 Result<bool> is_listed(Qmp& qmp, const std::string& path, const std::string& name,
                        const Deadline& deadline);
-/// QEMU refused, and the connection is sound.
+/// Whether QEMU refused, so that the connection is still sound.
 bool said_no(const Error& error) noexcept;
 
 }  // namespace livebtl::hypervisor

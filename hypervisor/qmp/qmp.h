@@ -27,16 +27,16 @@ class Qmp {
   /// What QEMU returned. Errors: kNotFound: there is no such device; kRefused: QEMU refused, in its
   /// own words; any other: the connection is useless.
   Result<Json> execute(const std::string& command, Json arguments, const Deadline& deadline);
-  /// ... of a command that returns nothing of interest.
+  /// The same for a command that returns nothing of interest.
   Status tell(const std::string& command, Json arguments, const Deadline& deadline);
 
   /// Passes a descriptor to QEMU, where "fd:NAME" names it from then on.
   Status give_descriptor(const std::string& name, const Fd& descriptor, const Deadline& deadline);
 
-  /// The first event of this name, received already or still to come; `device`: only of that one.
+  /// The first event of this name, received already or still to come; `device`: its device, or "".
   Result<QmpEvent> wait_event(const std::string& name, const std::string& device,
                               const Deadline& deadline);
-  /// ... of those received already; false: there is none.
+  /// The same among those received already; false if there is none.
   bool take_event(const std::string& name, const std::string& device, QmpEvent& event);
   /// Waits for any message, and keeps it if it is an event.
   Status listen(const Deadline& deadline);
@@ -54,15 +54,15 @@ class Qmp {
   std::uint64_t last_id_ = 0;
 };
 
-/// A QEMU's monitor by the path of its socket: connected when it is first needed.
+/// A QEMU's monitor, by the path of its socket; connected when first needed.
 class Monitor {
  public:
   using Act = std::function<Status(Qmp&, const Deadline&)>;
   explicit Monitor(std::string path) : path_(std::move(path)) {}
 
-  /// Of connecting, or of `act`. An error that makes the connection useless ends it, and the next
-  /// call connects anew. After any other error it is kept: if another client waits for its turn, it
-  /// would have QEMU to itself then.
+  /// Returns the error of connecting, or of `act`. An error that makes the connection useless
+  /// closes it, and the next call reconnects. After any other error it is kept: otherwise another
+  /// client that waits for its turn would get QEMU to itself.
   Status run(const Act& act, const Deadline& deadline);
   void close() noexcept { qmp_.reset(); }
 

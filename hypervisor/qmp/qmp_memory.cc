@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/qmp_memory.cc -- of qmp_vm.h: a machine's memory on its way to another, to a file or from
-// one. Run by btlctl's one thread.
+// hypervisor/qmp/qmp_memory.cc -- the part of qmp_vm.h on a machine's memory: to another machine,
+// to a file, or from one. Run by btlctl's one thread.
 #include "hypervisor/qmp/card.h"
 #include "hypervisor/qmp/migration.h"
 #include "hypervisor/qmp/note.h"
@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint64_t kUnbounded = std::uint64_t{1} << 40U;  // bytes a second
 constexpr const char* kBandwidth = "max-bandwidth";            // in QEMU, and in our note of it
-/// What a monitor calls the descriptor of the file that a machine's state goes to or comes from.
+/// The monitor's name for the descriptor of the file that a machine's state goes to or comes from.
 constexpr const char* kStateDescriptor = "livebtl";
 constexpr const char* kStateUri = "fd:livebtl";
 
-/// A return path lets the destination acknowledge that it has all, which takes a socket.
+/// A return path, by which the destination acknowledges that it has all, takes a socket.
 bool has_return_path(const std::string& uri) {
   return uri.starts_with("tcp:") || uri.starts_with("unix:");
 }
@@ -68,7 +68,7 @@ Status load_from(Qmp& qmp, MemoryFile file, const Progress& progress, const Dead
   return fail(Errc::kRefused, state->why);
 }
 
-/// A save that is under way is given up.
+/// Gives up a save that is under way.
 Status end_save(Qmp& qmp, const Deadline& deadline) {
   auto state = ask_migration(qmp, deadline);
   if (!state) return tl::unexpected(state.error());
@@ -111,14 +111,14 @@ Status QmpVm::reset_migration(const Deadline& deadline) {
              deadline);
 }
 
-/// nullopt: it was not lifted. What an earlier call has noted counts, for it may have lifted it.
+/// nullopt if it was not raised. An earlier call's note counts, since that call may have raised it.
 Result<std::optional<std::uint64_t>> QmpVm::bandwidth_before(Qmp& qmp, const Deadline& deadline) {
   const auto text = hypervisor::read_note(qmp, kBandwidthNote, deadline);
   if (!text) return tl::unexpected(text.error());
   return number_member(parse_bounded(*text), kBandwidth);
 }
 
-/// Lifts the bandwidth: a machine stands still while it is saved.
+/// Raises the bandwidth, because a machine stands still while it is saved.
 Status QmpVm::prepare_saves(const Deadline& deadline) {
   const auto lift = [this](Qmp& qmp, const Deadline& until) -> Status {
     const auto noted = bandwidth_before(qmp, until);

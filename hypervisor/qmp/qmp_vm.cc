@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/qmp_vm.cc -- see qmp_vm.h: what a machine is asked, and its cards.
+// hypervisor/qmp/qmp_vm.cc -- see qmp_vm.h: questions to a machine, and its cards.
 #include "hypervisor/qmp/qmp_vm.h"
 
 #include "hypervisor/qmp/card.h"
@@ -20,8 +20,8 @@ VmState state_of(std::string word, MigrationState migration) {
   seen.sent = word == "postmigrate";
   seen.waits = word == "inmigrate";
   seen.received = !seen.waits && migration.migration == Migration::kCompleted && !sends(migration);
-  // If a guest goes on after a migration (to a file, say), QEMU still shows that as completed. One that
-  // was just completed shows as finish-migrate for a moment.
+  // If a guest goes on after a migration (to a file, say), QEMU still shows it as completed. A
+  // guest whose migration has just completed is in finish-migrate for a moment.
   if (migration.migration == Migration::kCompleted && !seen.sent && word != "finish-migrate")
     migration.migration = Migration::kNone;
   seen.word = std::move(word);
@@ -29,7 +29,7 @@ VmState state_of(std::string word, MigrationState migration) {
   return seen;
 }
 
-/// The two answers are of one moment if the guest's state was the same before and after.
+/// Both answers are of one moment if the guest's state is the same before and after.
 Result<VmState> look_at(Qmp& qmp, const Deadline& deadline) {
   auto state = run_state(qmp, deadline);
   for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/qmp_vm.h -- a machine that is a QEMU whose monitor we have: see vm.h. Used by btlctl's one
-// thread; owns its connection to the monitor.
+// hypervisor/qmp/qmp_vm.h -- a machine that is a QEMU process whose monitor we have: see vm.h. Used
+// by btlctl's one thread; owns its connection to the monitor.
 #pragma once
 
 #include <optional>
@@ -85,7 +85,7 @@ class QmpVm : public Vm {
   SocketAgent agent_;
 };
 
-/// Machines by the sockets of their QEMUs.
+/// Reaches machines by the sockets of their QEMUs.
 class QmpHypervisor : public Hypervisor {
  public:
   std::unique_ptr<Vm> reach(const VmPlace& place, Vm*) const override {

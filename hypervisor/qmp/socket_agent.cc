@@ -13,8 +13,8 @@ Error agent_error(Error error) {
   return error;
 }
 
-/// Skips the answers that an earlier client has asked for and not waited for: lines, whole or cut
-/// off at the front, each with its end.
+/// Skips the answers that an earlier client asked for but did not wait for: lines, whole or cut off
+/// at the front, each with its end.
 Status synchronise(JsonLineSocket& socket, const Deadline& deadline) {
   const std::uint64_t mark = random_u64() & 0x7fff'ffff;
   const Json question = {{"execute", "guest-sync-delimited"}, {"arguments", {{"id", mark}}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/socket_agent.h -- the guest agent over the socket that QEMU gives it. Used by btlctl's one
-// thread; each request is a connection of its own, so that other clients are not kept out for long.
+// hypervisor/qmp/socket_agent.h -- the guest agent over the socket that QEMU gives it. One thread
+// at a time; each request has its own connection, so that other clients are not kept out for long.
 #pragma once
 
 #include <functional>

@@ -61,12 +61,12 @@ void RestoreMachine::go_on_from(std::size_t machine) {
   next_ = machine < machines_.size() ? Action{Step::kGoOn, machine} : Action{Step::kRestored};
 }
 
-/// Once its lease has run out the job would go on by itself: hence no machine is left running that
-/// this call has let go on. One that ran before may belong to another set, and to a job that is
-/// well.
+/// Once its lease has run out, the job would go on by itself: hence no machine that this call let
+/// go on is left running. A machine that ran before may belong to another set, and to a healthy
+/// job.
 void RestoreMachine::refused(const Answer& answer) {
   const std::string of = object();
-  // What is loaded stands still then, and the next call goes on from there: kCodeNotReturned would
+  // What is loaded then stands still, and the next call goes on from there: kCodeNotReturned would
   // say that the job runs.
   const bool said = next_.step == Step::kRestored && answer.code != kCodeNotReturned;
   end_.code = said ? answer.code : kCodeUnfinished;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/restore/restore_machine.h -- the order in which a set of snapshots is restored. Pure:
-// no socket, no clock; owns nothing but its own state.
+// hypervisor/restore/restore_machine.h -- the order of steps that restores a set of snapshots.
+// Pure: no socket, no clock; owns nothing but its own state.
 //
-// Load all, let all go on, and have the job say that the states fit together. If they do not, all
-// machines that were let go on are stopped again: such a job is never continued. Otherwise cards
-// are plugged in, and the job returns.
+// Load all, let all go on, and have the job say that their states fit together. If they do not, all
+// machines that were let go on are stopped again: such a job is never continued. Otherwise the
+// cards are plugged in, and the job returns.
 #pragma once
 
 #include "hypervisor/plan/sequence.h"
@@ -19,7 +19,7 @@ class RestoreMachine : public Sequence {
   }
 
   void answer(const Answer& answer) override;
-  /// Has an effect until the first machine is told to go on.
+  /// Has an effect only until the first machine is told to go on.
   void interrupt() override;
 
  private:
@@ -32,7 +32,7 @@ class RestoreMachine : public Sequence {
   void over();
 
   std::vector<Observation> seen_;
-  bool ran_ = false;  // all machines, before this call
+  bool ran_ = false;  // all machines did, before this call
 };
 
 }  // namespace livebtl::hypervisor

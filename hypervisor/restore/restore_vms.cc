@@ -14,10 +14,10 @@ constexpr SetCommand kRestore{"vm restore", Step::kRestored,
 
 Status refused(const std::string& why) { return fail(Errc::kRefused, why); }
 
-/// The steps of set_steps.h that a restore alone takes.
+/// The steps of set_steps.h that only a restore takes.
 class RestoreSteps : public SetSteps {
  public:
-  /// `set`: what is to be restored, with machines as the request has them, in any order.
+  /// `set`: what to restore; its machines are those of the request, in any order.
   RestoreSteps(const SetRequest& request, const SetFile& set, const std::atomic<bool>& stop,
                Progress progress);
 
@@ -38,7 +38,7 @@ class RestoreSteps : public SetSteps {
   std::vector<SavedMachine> saved_;  // in the request's order
 };
 
-/// The exit code where a set cannot be loaded.
+/// The exit code when a set cannot be loaded.
 int code_of_load(Errc error) noexcept {
   return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
 }
@@ -63,7 +63,7 @@ Answer RestoreSteps::perform_own(Action action) {
   switch (action.step) {
     case Step::kLoad:
       return answer_of(load(action.machine, forward()));
-    case Step::kGoOn:  // not interrupted; the time that is kept is for stopping them again
+    case Step::kGoOn:  // not interrupted; the time kept back is for stopping the machines again
       return answer_of(vm.go_on(uninterrupted().at_most(kAfterwards)));
     case Step::kRestored:
       return give(job_restored(hold_), budget_.there());
@@ -81,7 +81,7 @@ Answer RestoreSteps::look() {
   return seen.ok() ? verified(std::move(seen)) : seen;
 }
 
-/// Before any is loaded. What an earlier call has loaded was verified then, and leases may run.
+/// Before any is loaded. What an earlier call loaded was verified then, and leases may be running.
 Answer RestoreSteps::verified(Answer seen) {
   for (std::size_t i = 0; i < saved_.size(); ++i) {
     if (seen.seen[i].loaded) continue;
@@ -102,7 +102,7 @@ Answer RestoreSteps::look_at(std::size_t machine, Observation& seen, const Deadl
   return answer;
 }
 
-/// The hypervisor itself knows how far an earlier call has come.
+/// The hypervisor itself knows how far an earlier call got.
 Status RestoreSteps::inspect(std::size_t machine, Observation& seen, const Deadline& deadline) {
   Vm& vm = *machines_[machine].vm;
   const auto state = vm.look(deadline);

@@ -6,7 +6,7 @@
 
 namespace livebtl::hypervisor {
 
-/// The request's machines have no cards: those are in the set. `stop`: the user wants the machines
+/// The request's machines have no cards: the set lists them. `stop`: the user wants the machines
 /// back.
 Report restore_vms(SetRequest request, const std::atomic<bool>& stop, const Progress& progress);
 

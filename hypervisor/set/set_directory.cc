@@ -53,7 +53,7 @@ Result<std::string> SetDirectory::make_scratch() {
   return absolute(name);
 }
 
-/// No link is followed: what it names, and what is in it, is removed as it is.
+/// Follows no link: removes links themselves, and directories with what is in them.
 Status SetDirectory::remove_scratch() {
   if (!directory_) return {};
   for (const std::string& name : scratches()) {
@@ -117,7 +117,7 @@ Status SetDirectory::prepare() {
 Status SetDirectory::discard() {
   if (!directory_) return {};
   if (auto removed = remove_scratch(); !removed) return removed;
-  std::vector<std::string> files = marks();  // first: what a kill leaves then is leavings
+  std::vector<std::string> files = marks();  // first: what a kill then leaves is mere leavings
   files.emplace_back(kFreshSetFile);
   for (const std::string& machine : machines_) files.push_back(ram_file(machine));
   for (const std::string& file : files) {
@@ -136,7 +136,7 @@ Result<Fd> SetDirectory::create(const std::string& machine) {
   return made;
 }
 
-/// Its checksum is of what QEMU has written, which is in memory still as far as it fits.
+/// The checksum is of what QEMU wrote; as much of that as fits is still in memory.
 Status SetDirectory::sync_ram(SavedMachine& machine) {
   const std::string file = ram_file(machine.name);
   const Fd opened(::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
@@ -190,7 +190,7 @@ Status SetDirectory::unseal() {
   return {};
 }
 
-/// set.json goes first: a half that a kill leaves is no set.
+/// set.json goes first, so that what a kill leaves half-removed is no set.
 Status SetDirectory::remove() {
   if (auto unsealed = unseal(); !unsealed) return unsealed;
   made_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/set/set_directory_kept.cc -- how a file of one node is told from leavings where set.json is on another node:
-// see set_directory.h. Run by btlctl's one thread.
+// hypervisor/set/set_directory_kept.cc -- how one node's file is told from leavings if set.json is
+// on another node: see set_directory.h. Run by btlctl's one thread.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/set/set_directory_open.cc -- opens a set's directory: see set_directory.h. Programs are given paths in it, so it
-// must stay what is found at its path: nobody else may be able to put another directory there. Run by btlctl's one thread.
+// hypervisor/set/set_directory_open.cc -- opens a set's directory: see set_directory.h. Programs
+// are given paths in it, so nobody else may be able to put another directory at its path. Run by
+// btlctl's one thread.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,8 +22,8 @@ bool is_ours(const struct stat& facts) { return facts.st_uid == ::geteuid() || f
 
 bool may_be_written(const struct stat& facts) { return (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-/// Why a third user could rename what is in that directory, or put a link in its place; "": none could. In one with the
-/// sticky bit everybody can rename only what is their own.
+/// Why a third user could rename what is in that directory, or put a link in its place; "" if none
+/// could. In a directory with the sticky bit, users can rename only what they own.
 std::string unsettled(const std::string& directory) {
   struct stat facts {};
   if (::lstat(directory.c_str(), &facts) != 0) return std::strerror(errno);
@@ -32,8 +33,8 @@ std::string unsettled(const std::string& directory) {
   return open ? "can be written by others than its owner, without the sticky bit" : "";
 }
 
-/// From the root down: what was looked at cannot be exchanged any more when the next one is. plain: absolute, and
-/// without links.
+/// Checks from the root down, so that a directory that was checked can no longer be replaced when
+/// the next one is. `plain`: absolute and without links.
 std::string unsettled_above(const std::string& plain) {
   for (auto end = plain.find('/'); end != std::string::npos; end = plain.find('/', end + 1)) {
     const std::string directory = end == 0 ? "/" : plain.substr(0, end);
@@ -43,7 +44,7 @@ std::string unsettled_above(const std::string& plain) {
   return "";
 }
 
-/// Where it would be made.
+/// The directory in which `path` would be made.
 std::string directory_above(const std::string& path) {
   const std::string above = path.substr(0, path.find_last_not_of('/') + 1);
   const auto slash = above.rfind('/');
@@ -92,7 +93,7 @@ Status SetDirectory::open() {
   return {};
 }
 
-/// Before it is made. Where there is nothing above, that says who makes it.
+/// Called before the directory is made. If its parent is missing, making it will say so.
 Status SetDirectory::check_above() const {
   std::error_code broken;
   const auto above = std::filesystem::canonical(directory_above(path_), broken);
@@ -100,14 +101,14 @@ Status SetDirectory::check_above() const {
   return why.empty() ? Status() : exchangeable(why);
 }
 
-/// Whether the directory can be made, as far as that can be told.
+/// Whether the directory can be made, as far as can be told.
 Status SetDirectory::look_above() const {
   if (::faccessat(AT_FDCWD, directory_above(path_).c_str(), W_OK | X_OK, AT_EACCESS) == 0)
     return check_above();
   return not_made();
 }
 
-/// Says why, by errno.
+/// Says why, from errno.
 Status SetDirectory::not_made() const {
   if (errno == ENOENT || errno == ENOTDIR)
     return failed(Errc::kNotFound, "",

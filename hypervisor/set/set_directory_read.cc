@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/set/set_directory_read.cc -- reads a set that was sealed: see set_directory.h. All of
-// it is hostile. Run by btlctl's one thread.
+// hypervisor/set/set_directory_read.cc -- reads a sealed set: see set_directory.h. All of it is
+// hostile. Run by btlctl's one thread.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 namespace livebtl::hypervisor {
 namespace {
 
-/// Where this process or the machine has run out of something, nothing is known of the file.
+/// If this process or the machine has run out of something, nothing is known about the file.
 Errc code_of_open(int error) {
   switch (error) {
     case ENOENT:
@@ -35,8 +35,8 @@ Errc code_of_open(int error) {
 
 }  // namespace
 
-/// A file of another user, or one that another user may write to, is trusted no more than such a
-/// directory: a machine's memory decides what the machine will do.
+/// A file that another user owns or may write to is trusted no more than such a directory: a
+/// machine's memory decides what the machine will do.
 Result<Fd> SetDirectory::open_sealed(const std::string& file, struct stat& facts) const {
   Fd opened(
       ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -112,8 +112,7 @@ Result<Fd> SetDirectory::open_ram(const SavedMachine& machine) {
   return opened;
 }
 
-/// What the kernel has kept of the file in memory is forgotten before: it would hide what the disk
-/// has made of it.
+/// First drops what the kernel has cached of the file, which would hide damage on the disk.
 Status SetDirectory::verify(const SavedMachine& machine, const std::atomic<bool>* stop) {
   const auto opened = open_ram(machine);
   if (!opened) return tl::unexpected(opened.error());

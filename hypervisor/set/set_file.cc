@@ -26,7 +26,7 @@ bool read_cards(const Json& list, std::vector<Json>& cards) {
   return true;
 }
 
-/// Eight digits, as it is written.
+/// Exactly as it is written: eight digits.
 std::optional<std::uint32_t> read_checksum(const std::string& digits) {
   const auto value = parse_hex(digits);
   if (!value || digits != hex_digits(*value, kChecksumDigits)) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/set/set_file.h -- set.json, which makes files with the memory of machines a set of
-// snapshots that fit together: its contents, written and read. Pure. What is read is hostile.
+// hypervisor/set/set_file.h -- set.json, which makes files of machines' memory a set of
+// snapshots that fit together: writes and reads its contents. Pure. What is read is hostile.
 #pragma once
 
 #include <string_view>
@@ -28,7 +28,7 @@ struct SetFile {
   std::vector<SavedMachine> machines;
 };
 
-/// Whether a machine may have that name: its file is NAME.ram.
+/// Whether a machine may have that name; its file is NAME.ram.
 bool well_formed_machine(const std::string& name);
 std::string ram_file(const std::string& machine);
 /// "0x" and 1 to 16 hexadecimal digits.

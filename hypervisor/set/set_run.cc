@@ -5,7 +5,7 @@
 namespace livebtl::hypervisor {
 namespace {
 
-/// The order to the job's guest that this step is.
+/// The order to the job's guest that this step gives.
 Verb verb_for(Step step, const std::string& hold, TimeNs lease) {
   switch (step) {
     case Step::kPrepare:
@@ -65,12 +65,12 @@ std::string text_of_machine(Action action, const SetRequest& request, const SetS
   }
 }
 
-/// The plan, a line a phase: "save vm1: stop, ...". `machine` and `steps` have looked.
+/// The plan, one line per phase: "save vm1: stop, ...". `machine` and `steps` have looked.
 Lines plan_of_set(const SetCommand& command, const SetRequest& request, const Sequence& machine,
                   const SetSteps& steps) {
   std::string hold = steps.hold().empty() ? "ID" : steps.hold();
   const auto describe = [&](Action action) {
-    if (action.step == Step::kClaim) hold = "ID";  // a new one; until then it is a killed call's
+    if (action.step == Step::kClaim) hold = "ID";  // a new one; until then, the killed call's
     return action.of_a_machine() ? text_of_machine(action, request, steps)
                                  : text_of_step(action.step, request, steps, hold);
   };
@@ -84,7 +84,7 @@ Lines plan_of_set(const SetCommand& command, const SetRequest& request, const Se
   return with_failure(std::move(lines), command.if_it_fails, play(*failing, describe, goes_well));
 }
 
-/// Only looks; what would be done then.
+/// Only looks, and reports what would be done next.
 void plan_set(const SetCommand& command, const SetRequest& request, Sequence& machine,
               SetSteps& steps, Report& report) {
   const Answer looked = steps.perform({Step::kLook});

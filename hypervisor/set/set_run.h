@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/set/set_run.h -- a whole snapshot or restore: its machine driven by its steps, or its
-// plan alone. Used by btlctl's one thread; owns nothing.
+// hypervisor/set/set_run.h -- a whole snapshot or restore: its machine driven by its steps, or only
+// its plan. Used by btlctl's one thread; owns nothing.
 #pragma once
 
 #include "hypervisor/plan/report.h"
@@ -12,7 +12,7 @@ namespace livebtl::hypervisor {
 struct SetCommand {
   const char* verb;
   Step decides;             // in the guest: whether the machines' states fit together
-  const char* if_it_fails;  // above the lines of a plan that say what is done then
+  const char* if_it_fails;  // in a plan, the heading of what is done then
 };
 
 Report empty_report(const SetCommand& command, const SetRequest& request);

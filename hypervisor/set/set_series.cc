@@ -77,7 +77,7 @@ Result<SetSeries> SetSeries::look(const std::string& path) {
   return open_there(path);
 }
 
-/// Whatever may be removed in it must be its owner's: others must not be able to write there.
+/// What is removed there must be its owner's, so others must not be able to write to it.
 Result<SetSeries> SetSeries::open_there(const std::string& path) {
   Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return series_error(path);
@@ -90,8 +90,8 @@ Result<SetSeries> SetSeries::open_there(const std::string& path) {
   return SetSeries(path, std::move(directory));
 }
 
-/// Sets are as old as their names say: one that follows a set of a later time, since the clock was set
-/// back, is called by the second after that.
+/// Sets are as old as their names say: if the clock was set back and a set of a later time exists,
+/// the next one is named by the second after that.
 std::string SetSeries::next(std::int64_t unix_s) const {
   if (!directory_) return path_;
   if (const auto before = names(); !before.empty())
@@ -103,7 +103,7 @@ std::string SetSeries::next(std::int64_t unix_s) const {
   return path_ + "/" + name;
 }
 
-/// Newest first; of others than sets none.
+/// The sets alone, newest first.
 std::vector<std::string> SetSeries::names() const {
   std::vector<std::string> names;
   std::error_code broken;
@@ -118,7 +118,8 @@ std::vector<std::string> SetSeries::names() const {
   return names;
 }
 
-/// A set may be of other machines than the job has now; of one that cannot be read nobody knows what it is.
+/// A set may be of other machines than the job has now; one whose set.json cannot be read may be of
+/// any, and is left.
 std::string SetSeries::remove(const std::string& name,
                               const std::vector<std::string>& machines) const {
   const std::string path = path_ + "/" + name;
@@ -142,7 +143,7 @@ std::vector<std::string> SetSeries::prune(const std::string& newest, std::size_t
   std::size_t whole = 0;
   const std::string newest_name = std::filesystem::path(newest).filename();
   for (const std::string& name : names()) {
-    if (name > newest_name) continue;  // a clock that was set back: that set may be wanted yet
+    if (name > newest_name) continue;  // the clock was set back: that set may still be wanted
     struct stat facts {};
     const bool sealed = ::stat((path_ + "/" + name + "/" + kSetFile).c_str(), &facts) == 0;
     if (sealed && whole < keep) {

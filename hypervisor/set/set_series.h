@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/set/set_series.h -- a directory with sets of one job, each in a directory of its own that is named by the time
-// when it was begun: what the next is called, and which are old enough to go. Used by btlctl's one thread; owns the lock
-// that keeps a second series out.
+// hypervisor/set/set_series.h -- a directory of one job's sets, each in its own directory that is
+// named by the time when it was begun: what the next is called, and which are old enough to be
+// removed. Used by btlctl's one thread; owns the lock that keeps a second series out.
 #pragma once
 
 #include "hypervisor/set/set_directory.h"
@@ -15,15 +15,15 @@ class SetSeries {
   /// Makes the directory (0700) if it is not there. Errors: kNotFound, kAuth; kRefused: another
   /// command makes sets in it.
   static Result<SetSeries> open(const std::string& path);
-  /// For a dry run: makes nothing, and a directory that is not there is a series without sets. Errors: as of open().
+  /// For a dry run: makes nothing; a directory that is not there is a series without sets. Errors:
+  /// as for open().
   static Result<SetSeries> look(const std::string& path);
 
-  /// The path of a set that is begun at that time: later than all that are there. Of a series whose directory is not there
-  /// that directory: whether it can be made is what a dry run can say.
+  /// The path of a set begun at that time: later than all that are there. If the series' directory
+  /// is not there, that directory: a dry run can tell whether it can be made.
   std::string next(std::int64_t unix_s) const;
-  /// Keeps so many of the sets that are whole, `newest` among them, and removes those that are
-  /// older, with what killed calls have left. Returns a line for each that was removed, or that
-  /// cannot be. `machines`: of the job.
+  /// Keeps `keep` whole sets, `newest` among them, and removes older ones along with what killed
+  /// calls left. Returns a line for each that was removed or cannot be. `machines`: of the job.
   std::vector<std::string> prune(const std::string& newest, std::size_t keep,
                                  const std::vector<std::string>& machines);
 
@@ -38,11 +38,11 @@ class SetSeries {
   Fd directory_;
 };
 
-/// "20261126T120000Z", as a set of a series is called.
+/// Whether it is named like a set of a series: "20261126T120000Z".
 bool is_set_name(const std::string& name);
 
-/// "90s", "30m", "6h", "1d" in seconds; nullopt: anything else, less than a minute or more than 366
-/// days.
+/// "90s", "30m", "6h", "1d" in seconds; nullopt for anything else, less than a minute, or more than
+/// 366 days.
 std::optional<double> read_interval(const std::string& text);
 
 }  // namespace livebtl::hypervisor

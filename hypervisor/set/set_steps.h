@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/set/set_steps.h -- the steps that snapshot and restore of a set of machines share: by
-// a machine, a guest's agent or in the set's directory, each with its own deadline. Used by btlctl's
-// one thread; owns the machines, borrows the request.
+// a machine, by a guest's agent or in the set's directory, each with its own deadline. Used by
+// btlctl's one thread; owns the machines, borrows the request.
 #pragma once
 
 #include "hypervisor/plan/steps.h"
@@ -9,7 +9,7 @@
 
 namespace livebtl::hypervisor {
 
-inline constexpr TimeNs kLeaseMargin = 30 * kSecond;  // for all but the saving itself
+inline constexpr TimeNs kLeaseMargin = 30 * kSecond;  // for everything but the saving itself
 inline constexpr TimeNs kLeaseMin = 2 * kLeaseMargin;
 
 struct MachinePlace {
@@ -30,7 +30,7 @@ struct SetRequest {
 
   std::vector<std::string> names() const;
   std::vector<MachineNames> machine_names() const;
-  /// The first machine with an agent: its guest passes orders to the job.
+  /// The first machine with an agent; its guest passes orders to the job.
   std::size_t speaker() const noexcept;
 };
 
@@ -43,7 +43,7 @@ class SetSteps : public Steps {
   const std::vector<Card>& cards(std::size_t machine) const { return machines_[machine].cards; }
   const Vm& vm(std::size_t machine) const { return *machines_[machine].vm; }
   const std::string& hold() const noexcept { return hold_; }
-  /// As a plan shows it: how a card is plugged in.
+  /// How a card is plugged in, as a plan shows it.
   virtual std::string plug_line(const Vm& vm, const Card& card) const = 0;
 
  protected:
@@ -58,14 +58,14 @@ class SetSteps : public Steps {
   /// The steps that only one of the two takes.
   virtual Answer perform_own(Action action) = 0;
 
-  /// What is seen of all, or why it failed at the first where it did.
+  /// What is seen of all machines, or why the first look that failed did so.
   Answer look_at_each();
   std::string speaker_name() const { return request_.machines[request_.speaker()].name; }
   GuestAgent& agent() { return machines_[request_.speaker()].vm->agent(); }
-  /// In the speaker's guest; not interrupted, but it has its own time-out. `limit`: as of
-  /// tries_until(); `end`: no answer is waited for beyond that.
+  /// Runs it in the speaker's guest; not interrupted, but with its own time-out. `limit`: as in
+  /// tries_until(); `end`: when to stop waiting for an answer.
   Answer give(const Verb& verb, TimeNs limit, TimeNs end = kNever);
-  /// To the whole job.
+  /// Orders the whole job.
   Answer order(GuestOrder order);
   Answer read(const Result<GuestAnswer>& said);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/snapshot/snapshot_look.cc -- how a snapshot finds its machines: what they run, what an
-// earlier call has left in them, and what speaks against beginning. Run by btlctl's one thread.
+// hypervisor/snapshot/snapshot_look.cc -- the state in which a snapshot finds its machines: what
+// they run, what an earlier call left in them, and what forbids a start. Run by btlctl's one
+// thread.
 #include "hypervisor/snapshot/snapshot_steps.h"
 
 namespace livebtl::hypervisor {
 namespace {
 
-/// What a disk holds is not in the snapshot: a guest that is restored with a disk that has changed
-/// since would destroy it.
+/// The contents of disks are not in the snapshot: a guest that is restored with a disk that has
+/// changed since would destroy that disk.
 Status no_writable_disk(Vm& vm, const Deadline& deadline) {
   auto looked = vm.look_at_disks(deadline);
   if (looked || looked.error().code != Errc::kRefused) return looked;
@@ -31,7 +32,7 @@ Answer SnapshotSteps::look() {
   return answer.ok() && answer.sealed ? look_at_set(std::move(answer)) : answer;
 }
 
-/// A set of another hold is an older one: each night's call wants a set of its own.
+/// A set of another hold is an older set: each night's call wants its own.
 Answer SnapshotSteps::look_at_set(Answer seen) {
   const auto set = directory_.load();
   if (!set) return answer_of(set.error());

@@ -18,7 +18,7 @@ constexpr const char* kSent =
 
 void SnapshotMachine::interrupt() {
   if (next_.step == Step::kEnd || (back_ && !clearing_)) return;
-  // What a killed call has claimed, or pulled, is not all cleared up yet when the claim comes next.
+  // If kClaim comes next, what a killed call claimed or pulled is not all cleared up yet.
   if (next_.step == Step::kLook || (next_.step == Step::kClaim && !claimed_))
     return finish(kCodeInterrupted, "interrupted; nothing was changed");
   clearing_ = false;
@@ -92,8 +92,8 @@ void SnapshotMachine::unplug_from(std::size_t machine, std::size_t card) {
   if (!next_card(Step::kUnplug, true, machine, card)) next_ = {Step::kHold};
 }
 
-/// The lease is renewed just before each machine is saved: a restored machine has what was left of
-/// it at that moment.
+/// The lease is renewed just before each machine is saved: a restored machine has as much of it as
+/// was left at that moment.
 void SnapshotMachine::saved() {
   stopped_[next_.machine] = false;
   const std::size_t machine = next_.machine + 1;
@@ -102,7 +102,7 @@ void SnapshotMachine::saved() {
 
 void SnapshotMachine::failed(const Answer& answer) {
   int code = kCodeTakenBack;
-  switch (next_.step) {  // what was requested may have happened although no answer came
+  switch (next_.step) {  // the request may have been carried out although no answer came
     case Step::kClaim:
       claimed_ = true;
       if (answer.code == kCodeNotPermitted) code = answer.code;
@@ -138,13 +138,13 @@ void SnapshotMachine::go_on_from(std::size_t machine) {
   while (machine < machines_.size() && !stopped_[machine]) ++machine;
   next_ = {Step::kGoOn, machine};
   if (machine < machines_.size()) return;
-  // A hold whose lease has run out first shows as a step that took too long, or that failed because
+  // A hold whose lease has run out shows first as a step that took too long, or that failed because
   // the job went on.
   next_ = {was_held_ && end_.code == kCodeTakenBack ? Step::kCheck : Step::kEndHold};
   if (!held_ && !(sealed_ && claimed_)) undo_next();
 }
 
-/// On the way back the check can only tell why.
+/// On the way back the check can only tell what went wrong.
 void SnapshotMachine::checked_late(const Answer& answer) {
   next_ = {Step::kEndHold};
   if (answer.code != kCodeInconsistent) return;
@@ -152,13 +152,13 @@ void SnapshotMachine::checked_late(const Answer& answer) {
   end_.text = "the hold was broken: " + answer.text + "; before that was known: " + end_.text;
 }
 
-/// The hold is over, or a step after that: what comes next.
+/// What comes next after the end of the hold, or after a later step.
 void SnapshotMachine::undo_next() {
   if (next_.step == Step::kEndHold) {
     held_ = false;
     if (clearing_) {
       clearing_ = back_ = false;
-      stopped_.assign(stopped_.size(), false);  // all have gone on, or this were no way there
+      stopped_.assign(stopped_.size(), false);  // all went on, else clearing_ would be false
       next_ = {Step::kClaim};
       return;
     }
@@ -190,7 +190,7 @@ void SnapshotMachine::undid(const Answer& answer) {
     return;
   }
   if (!answer.ok()) {
-    clearing_ = false;  // nothing is begun on what could not be cleared up
+    clearing_ = false;  // if not all can be cleared up, nothing new is begun
     leave(answer);
   }
   if (was.step == Step::kSeal) sealed_ = true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/snapshot/snapshot_machine.h -- the order in which a job's machines are saved, and
-// of the way back. Pure: no socket, no clock; owns nothing but its own state.
+// hypervisor/snapshot/snapshot_machine.h -- the order in which a job's machines are saved, and the
+// order of the way back. Pure: no socket, no clock; owns nothing but its own state.
 //
-// The way there: claim, prepare, unplug all cards, hold, save one machine after the other, check.
-// Then, in any case, back to what was: all run, the hold ends, cards are plugged in, the job
-// returns. The check decides whether a set of snapshots remains or nothing does. If a step has
+// The way there: claim, prepare, unplug all cards, hold, save one machine after another, check.
+// Then, in any case, back to what was: all machines run, the hold ends, the cards are plugged in,
+// the job returns. The check decides whether a set of snapshots remains, or nothing. If a step
 // failed and the guest gave no reason, a check on the way back tells whether the end of the hold
 // was the cause.
 #pragma once
@@ -23,7 +23,7 @@ class SnapshotMachine : public Sequence {
 
   Action next() const noexcept override {
     Action action = next_;
-    action.back = back_ && !clearing_;  // to clear up after a killed call is part of the way there
+    action.back = back_ && !clearing_;  // clearing up after a killed call is part of the way there
     return action;
   }
   void answer(const Answer& answer) override;
@@ -43,13 +43,13 @@ class SnapshotMachine : public Sequence {
   void plug_from(std::size_t machine, std::size_t card);
   void over();
 
-  std::vector<bool> stopped_;                               // by machine: it may stand still, by us
-  bool claimed_ = false, prepared_ = false, held_ = false;  // or perhaps
-  bool was_held_ = false;                                   // for sure, by us
-  bool clearing_ = false;  // up what a killed call has left; the way there follows
+  std::vector<bool> stopped_;                               // by machine: we may have stopped it
+  bool claimed_ = false, prepared_ = false, held_ = false;  // perhaps
+  bool was_held_ = false;                                   // for certain, by us
+  bool clearing_ = false;  // clearing up after a killed call; the way there follows
   bool back_ = false;
   bool sealed_ = false;  // the set is whole
-  bool good_ = false;    // ... or may become so: the job was held throughout
+  bool good_ = false;    // it may be sealed: the job was held throughout
 };
 
 }  // namespace livebtl::hypervisor

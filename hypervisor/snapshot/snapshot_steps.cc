@@ -55,7 +55,8 @@ Answer SnapshotSteps::perform_own(Action action) {
   }
 }
 
-/// It begins the way back; on the way back nothing depends on the answer.
+/// Normally the check begins the way back; as a step of the way back, nothing depends on its
+/// answer.
 Answer SnapshotSteps::check(bool back) {
   const TimeNs now = monotonic_now();
   const TimeNs brief = budget_.diagnosis(now);
@@ -105,8 +106,8 @@ Status SnapshotSteps::save(std::size_t machine, const Deadline& deadline) {
                                      machines_[machine].cards, progress, deadline);
 }
 
-// The way back; go_on and end_hold are part of the way there, too, and do not use the time that is
-// kept for the way back then
+// The way back. go_on and end_hold are also steps of the way there, where they do not use the time
+// that is kept for the way back.
 
 Answer SnapshotSteps::go_on(Action action) {
   const Deadline deadline = action.back ? afterwards() : uninterrupted().at_most(kAfterwards);
@@ -115,8 +116,7 @@ Answer SnapshotSteps::go_on(Action action) {
   return answer_of(ended ? vm.go_on(deadline) : ended);
 }
 
-/// A hold that was broken, or is over already, has ended as well: the check says whether it was
-/// good.
+/// A hold that was broken or is already over counts as ended: the check says whether it was good.
 Answer SnapshotSteps::end_hold(bool back) {
   const TimeNs limit = back ? budget_.afterwards(monotonic_now()) : budget_.there();
   const auto said = give_verb(agent(), request_.guest, hold_end(hold_), tries_until(limit, false));
@@ -139,8 +139,8 @@ Answer SnapshotSteps::seal() {
   return answer_of(directory_.seal(std::move(set)));
 }
 
-/// Of what is left for the user the hypervisor need know nothing; but a hold that could not be ended is
-/// ended by the next call, if that finds its id.
+/// The hypervisor need not know what is left for the user to do. But the note of a hold that could
+/// not be ended is kept, so that the next call finds its id and ends it.
 Answer SnapshotSteps::forget() {
   Answer all;
   for (const Machine& each : machines_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/snapshot/snapshot_steps.h -- the steps of set_steps.h that a snapshot alone takes.
+// hypervisor/snapshot/snapshot_steps.h -- the steps of set_steps.h that only a snapshot takes.
 // Used by btlctl's one thread.
 #pragma once
 
@@ -38,8 +38,8 @@ class SnapshotSteps : public SetSteps {
   Answer seal();
   Answer forget();
 
-  std::vector<std::string> holds_;  // that hypervisors knew of when they were looked at
-  bool hold_open_ = false;          // it could not be ended
+  std::vector<std::string> holds_;  // as noted in the hypervisors at the last look
+  bool hold_open_ = false;          // the hold could not be ended
 };
 
 }  // namespace livebtl::hypervisor

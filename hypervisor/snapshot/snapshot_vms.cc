@@ -13,8 +13,8 @@ namespace {
 constexpr SetCommand kSnapshot{"vm snapshot", Step::kCheck,
                                "if the check says that the job was not held throughout:"};
 
-/// Reads what is on the disk once the job runs on, on its cards: a set that is damaged from the
-/// beginning is no set.
+/// Reads back the set from the disk once the job runs on with its cards: a set that is damaged from
+/// the start is no set.
 void verify_set(const SetRequest& request, const std::atomic<bool>& stop, const Progress& progress,
                 Report& report) {
   SetDirectory directory(request.directory, request.names());
@@ -43,7 +43,7 @@ void verify_set(const SetRequest& request, const std::atomic<bool>& stop, const 
     report.end.left.push_back("delete this set: " + unsealed.error().text);
 }
 
-/// Its lines of the plan stand before what is done if the check fails.
+/// Its lines come before those that say what is done if the check fails.
 void plan_to_verify(const SetRequest& request, Lines& plan) {
   Lines lines;
   for (const MachinePlace& machine : request.machines)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/vm/card.h -- a device that is unplugged for a migration or a snapshot, and how to plug it in
-// again. A value.
+// hypervisor/vm/card.h -- a device that is unplugged for a migration or a snapshot, and how to plug
+// it in again. A value.
 #pragma once
 
 #include "hypervisor/vm/untrusted.h"
@@ -10,14 +10,15 @@ namespace livebtl::hypervisor {
 struct Card {
   std::string id;
   bool present = false;  // plugged in
-  /// An object with `driver` and `id`, of plain values. QMP: device_add's arguments; libvirt: its element's
-  /// name is the driver, and `xml` describes the device. null: unknown.
+  /// An object of plain values that has `driver` and `id`; null if unknown. QMP: the arguments of
+  /// device_add. libvirt: the driver is the name of the XML element, and `xml` describes the
+  /// device.
   Json arguments;
 };
 
-/// An identifier as QEMU's devices and objects have them.
+/// Whether `id` can be the id of a QEMU device or object.
 bool well_formed_id(const std::string& id);
-/// A card's arguments as the user typed them, or as a set has them.
+/// Reads a card's arguments as typed by the user or stored in a set.
 Result<Json> read_card_arguments(const std::string& text);
 
 }  // namespace livebtl::hypervisor

@@ -39,8 +39,9 @@ void reap_ended() {
   });
 }
 
-/// A program takes over that a signal is ignored: shells and ssh leave that as it is, and a mask they may clear. For as long
-/// as one is started; a Ctrl-C of that time comes afterwards, for what is blocked is not dropped.
+/// Ignores SIGINT while a program is started: it inherits that, and shells and ssh leave it so, but
+/// may clear a signal mask. SIGINT is blocked here meanwhile, so that a Ctrl-C is not dropped but
+/// delivered afterwards.
 class IgnoredInterrupt {
  public:
   IgnoredInterrupt() {
@@ -64,8 +65,9 @@ class IgnoredInterrupt {
   struct sigaction before_ {};
 };
 
-/// A program that is apart is in the background of the terminal. There CRIU still has to set the terminal of processes
-/// that it restores, which SIGTTOU would stop; and to ask for a password fails, instead of waiting for nobody (SIGTTIN).
+/// A program that is kApart is in the terminal's background. Even there CRIU must be able to set
+/// the terminal of processes that it restores (SIGTTOU would stop it), and asking for a password
+/// must fail instead of waiting for nobody (SIGTTIN).
 sigset_t blocked_signals(AtTerminal place) {
   sigset_t blocked;
   ::sigemptyset(&blocked);
@@ -88,7 +90,7 @@ void set_signals(posix_spawnattr_t& attributes, AtTerminal place) {
       &attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
 }
 
-/// As exec takes them.
+/// The argument vector for exec.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);

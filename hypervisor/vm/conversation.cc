@@ -20,7 +20,7 @@ constexpr TimeNs kStopSeenAfter = 100 * kMillisecond;
 
 }  // namespace
 
-/// Its input is a socket: writing to one whose reader has gone raises no signal.
+/// The program's input is a socket, to which one can write without SIGPIPE when its reader is gone.
 Result<Conversation> Conversation::start(const std::vector<std::string>& words, AtTerminal place) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/vm/guest_agent.h -- runs programs in a guest, by QEMU's guest agent. Used by btlctl's
-// one thread; each request is a connection of its own, so that other clients are not kept out for
-// long.
+// hypervisor/vm/guest_agent.h -- runs programs in a guest through QEMU's guest agent. One thread
+// at a time.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,7 @@
 namespace livebtl::hypervisor {
 
 struct Finished {
-  int code = 0;  // 128 + signal, if one ended it
+  int code = 0;  // 128 + signal if a signal ended it
   std::string output, errors;
 };
 
@@ -20,12 +19,12 @@ class GuestAgent {
  public:
   virtual ~GuestAgent() = default;
 
-  /// What the agent returned. Errors: kRefused: in the agent's own words; any other: no answer came.
+  /// Returns the agent's answer. Errors: kRefused, in the agent's own words; any other: no answer.
   virtual Result<Json> request(const std::string& command, const Json& arguments,
                                const Deadline& deadline) = 0;
   /// The guest's host name.
   Result<std::string> host_name(const Deadline& deadline);
-  /// Runs a program, and waits for its end. After a time-out the program goes on.
+  /// Runs a program and waits for its end. After a time-out the program keeps running.
   Result<Finished> run(const std::vector<std::string>& words, const Deadline& deadline);
 };
 

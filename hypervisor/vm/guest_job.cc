@@ -19,10 +19,10 @@ std::string seconds_of(TimeNs duration) {
   return text;
 }
 
-/// Whether the answer may be different soon. A device that the guest does not have yet, or whose
+/// Whether the answer may soon be different. A device that the guest does not have yet, or whose
 /// port is not active yet, is absent; if a peer cannot be reached over it yet, the order is taken
-/// back and has changed nothing. Where the guest has just arrived the network may take its time to
-/// find it: until then the other nodes' members are missing, and nothing is changed either.
+/// back and has changed nothing. The network may take a while to find a guest that has just
+/// arrived: until then members on other nodes are missing, and again nothing is changed.
 bool may_change(const GuestAnswer& answer, const Tries& tries) {
   const bool not_yet = answer.code == kRefused || answer.code == kTakenBack ||
                        answer.code == kMembersMissing || !answer.absent.empty();
@@ -37,7 +37,7 @@ Deadline deadline_for(TimeNs timeout, const Tries& tries) {
   return {std::min(monotonic_now() + timeout + kAgentGrace, tries.end), nullptr};
 }
 
-/// "one; another", each behind `before`; "": there is none.
+/// "one; another", each preceded by `before`; "" if there is none.
 std::string listed(const Json& document, const char* name, const std::string& before = "") {
   std::string text;
   const Json* list = member(document, name, Json::value_t::array);
@@ -57,7 +57,7 @@ GuestAnswer unreadable(const Finished& finished) {
                   " and no document: " + one_line(said)};
 }
 
-/// The last answer of all: a job that still waits for the card has not returned to it.
+/// The final answer: a job that still waits for the card has not returned to it.
 GuestAnswer said_last(GuestAnswer answer, const Tries& tries) {
   if (!tries.card_comes || answer.absent.empty()) return answer;
   answer.code = kNotReleased;
@@ -115,13 +115,13 @@ GuestAnswer read_answer(const Finished& finished, std::optional<GuestOrder> orde
   answer.members = members.value_or(0);
   answer.no_job = answer.code == kNotFound && members == 0U;
   std::string holders = listed(document, "other_holders", "held by ");
-  // A guest's btlctl of version 0.1 calls them so.
+  // The name in btlctl 0.1.
   if (holders.empty()) holders = listed(document, "foreign", "held by ");
   if (!holders.empty()) answer.text += "; " + holders;
   if (answer.code != 0) return answer;
   if (order == GuestOrder::kReturn) answer.absent = listed(document, "absent");
   if (order != GuestOrder::kPrepare) return answer;
-  // A job that an earlier call has prepared, and was killed then, has nothing to release any more.
+  // A job that was prepared by an earlier call, since killed, has nothing left to release.
   if (is_true(document, "released") || is_true(document, "already")) return answer;
   return {.code = kNotReleased,
           .text = "the guest's btlctl does not say that all is released: " + answer.text};

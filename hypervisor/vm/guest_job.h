@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/vm/guest_job.h -- the job in a guest, commanded by the guest's own btlctl through the
-// guest agent. Used by btlctl's one thread; borrows the agent.
+// guest agent. One thread at a time; borrows the agent.
 #pragma once
 
 #include "hypervisor/vm/child.h"
@@ -12,7 +12,7 @@ namespace livebtl::hypervisor {
 inline constexpr const char* kPrepareWords[] = {"checkpoint", "prepare"};
 inline constexpr const char* kReturnWords[] = {"checkpoint", "return"};
 
-inline constexpr TimeNs kPrepareMax = 30 * kSecond;  // of the guest's btlctl, for one call
+inline constexpr TimeNs kPrepareMax = 30 * kSecond;  // for one call of the guest's btlctl
 inline constexpr TimeNs kCardMax = 180 * kSecond;    // until the guest can use what was plugged in
 inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // until we hear that the guest's btlctl ended
 
@@ -20,22 +20,22 @@ enum class GuestOrder { kPrepare, kReturn };
 
 /// The arguments of the guest's btlctl after --json, --timeout, --job and --user.
 using Verb = std::vector<std::string>;
-/// `node`: only for that one; "": for all.
+/// `node`: the only node the order is for; "": for all nodes.
 Verb verb_of(GuestOrder order, const std::string& node);
 Verb hold_start(const std::string& id, TimeNs lease);
 Verb hold_renew(const std::string& id, TimeNs lease);
 Verb hold_check(const std::string& id);
 Verb hold_end(const std::string& id);
-/// relays: each as btlctl job restored takes them, of nodes that the members here may not know.
+/// `relays`: as `btlctl job restored` takes them, of nodes that members here may not know.
 Verb job_restored(const std::string& id, const std::vector<std::string>& relays = {});
 
 struct GuestJob {
   std::string btlctl = "btlctl";  // in the guest
   std::string job;                // "": the guest's only one
-  std::string user = {};          // whose job; "": as btlctl without --user takes it
+  std::string user = {};          // the job's user; "": as without --user
 };
 
-/// What the guest's btlctl answered; its exit codes are btlctl's.
+/// What the guest's btlctl answered; `code` is its exit code.
 struct GuestAnswer {
   int code = 0;
   std::string text = {};
@@ -46,29 +46,28 @@ struct GuestAnswer {
 
 struct Tries {
   TimeNs each = 0;          // the time-out of the guest's btlctl
-  TimeNs until = 0;         // no call is begun after that
-  bool card_comes = false;  // it was just plugged in: the guest's driver may not have it yet
-  TimeNs end = kNever;      // no answer is waited for beyond that
+  TimeNs until = 0;         // no call begins after this
+  bool card_comes = false;  // one was just plugged in: the guest's driver may not have it yet
+  TimeNs end = kNever;      // waiting for an answer ends here
 };
-/// With the time that there is until then; an answer that is on its way at that time is waited for
-/// a little longer.
+/// Uses the time left until `limit`; an answer that is on its way then gets a little longer.
 Tries tries_until(TimeNs limit, bool card_comes);
 
 /// --job and --user, as far as they are known.
 std::vector<std::string> words_naming(const GuestJob& job);
 std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs timeout);
-/// Runs it once, and does not repeat it.
+/// Runs the verb once, without repeating it.
 Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
                               const Tries& tries);
-/// Runs it, and repeats it while the job is busy with another order, such as one whose btlctl was
-/// killed, or lacks a card that is on its way. Not interrupted: what runs in the guest would go on
-/// unsupervised.
+/// Runs the order, and repeats it while the job is busy with another order (of a btlctl that was
+/// killed, say) or lacks a card that is on its way. Not interrupted: what runs in the guest would
+/// go on unsupervised.
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const Tries& tries);
-/// ... `node`: as in verb_of().
+/// The same; `node` as in verb_of().
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const std::string& node, const Tries& tries);
-/// Checks and reads what it printed; `order`: if it was one of these.
+/// Checks and reads what the guest's btlctl printed; `order`: the order it was given, if any.
 GuestAnswer read_answer(const Finished& finished, std::optional<GuestOrder> order = std::nullopt);
 
 }  // namespace livebtl::hypervisor

@@ -14,9 +14,9 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr TimeNs kLook = 100 * kMillisecond;  // how often a stop is looked for
+constexpr TimeNs kLook = 100 * kMillisecond;  // how often to look for a stop
 
-/// Until both are closed; false: the deadline came first.
+/// Reads until both are closed; false if the deadline comes first.
 bool read_both(Fd& output, Fd& errors, Finished& finished, const Deadline& deadline,
                std::size_t output_max) {
   while (output || errors) {
@@ -46,13 +46,13 @@ Result<Finished> run_program(const std::vector<std::string>& words, const Deadli
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
   Finished finished;
   bool in_time = read_both(output->read, errors->read, finished, deadline, output_max);
-  // Its outputs are closed: what is left to wait for is its end.
+  // Its outputs are closed; only its end is left to wait for.
   in_time = in_time && (deadline.at == kNever || wait_for_child(*child, process, deadline.at));
   if (!in_time) {
     ::kill(*child, SIGTERM);
     const TimeNs end = monotonic_now() + grace;
     read_both(output->read, errors->read, finished, {end, nullptr}, output_max);
-    // A program that has become another user, as sudo does, can refuse to be ended: nobody waits for it then.
+    // A program that has changed its user, as sudo does, may not be killable: do not wait for it.
     if (!wait_for_child(*child, process, end) && ::kill(*child, SIGKILL) != 0) {
       reap_later(*child);
       return fail(Errc::kTimeout, words.front() +
