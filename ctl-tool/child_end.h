@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/child_end.h -- how the process that --no-wait started ended. One thread.
+// ctl-tool/child_end.h -- how the child that --no-wait forked has ended. One thread.
 #pragma once
 
 #include <sys/types.h>

@@ -43,14 +43,14 @@ bool of_others(std::optional<uid_t> user) noexcept {
 }
 
 /// The run directory as those jobs' library chooses it. Another user's settings file is not to be
-/// trusted, and is not read; the site's is.
+/// trusted, and is not read; only the site's is.
 Result<SettingOrigin> run_directory_named(std::optional<uid_t> user) {
   std::vector<std::string> paths = config_paths();
   if (user && of_others(user)) paths.resize(1);
   return origin_of_run_directory(paths);
 }
 
-/// A settings file binds only those who read it: others' jobs may be in the usual places.
+/// A settings file binds only those who read it: others' jobs may also be in the usual places.
 std::vector<control::RunDirectory> places_of_jobs(const SettingOrigin& named,
                                                   std::optional<uid_t> user) {
   auto places = control::run_directories(named.value, environment, user);

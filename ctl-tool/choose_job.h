@@ -22,8 +22,8 @@ struct NoJob {
 
 /// As people write it: the name, or the number if the user has no name in plain characters.
 std::string user_name(uid_t user);
-/// "": no particular user. Codes: kNotFound (no such user), kNotPermitted (another's, and we are
-/// not root).
+/// "": no particular user. Codes: kNotFound (no such user), kNotPermitted (another, and we are not
+/// root).
 tl::expected<std::optional<uid_t>, NoJob> read_user(const std::string& name);
 
 /// All jobs of that user; nullopt: of this process's user (root: of all users). Searches where this

@@ -183,7 +183,7 @@ ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<boo
     return end_early(line, {ExitCode::kNotPermitted, "no descriptor for a pipe; raise ulimit -n"});
   }
   Fd reader(ends[0]), writer(ends[1]);
-  ::signal(SIGCHLD, SIG_DFL);  // ignored by our caller, it would lose us the child's exit code
+  ::signal(SIGCHLD, SIG_DFL);  // if our caller ignored it, the child's exit code would be lost
   const pid_t child = ::fork();
   if (child < 0) {
     return end_early(line, {ExitCode::kNotPermitted, "cannot start a process; use --wait"});

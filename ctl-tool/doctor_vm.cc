@@ -24,7 +24,7 @@ void check_daemon(const hypervisor::Hypervisor& libvirt, const VmPlace& place,
                   const Deadline& deadline, Report& report) {
   const auto seen = libvirt.reach(place, nullptr)->look(deadline);
   if (seen) return report.fact("libvirt", daemon_of(place) + " answers");
-  if (deadline.stopped()) return;  // the user stopped us; the caller ends
+  if (deadline.stopped()) return;  // interrupted; the caller ends
   const std::string uri = place.monitor.empty() ? "" : "-c " + place.monitor + " ";
   report.fault("vm-daemon", daemon_of(place) + " does not answer: " + seen.error().text,
                "Its domains cannot be migrated, saved or restored from here.",

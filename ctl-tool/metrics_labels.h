@@ -3,7 +3,7 @@
 // have the same, whatever pages say. Pure.
 //
 // User and job are those of the directory, which the operating system guards; a page is written by
-// its owner, and never decides to whose series it counts.
+// its owner, and never decides whose series it counts towards.
 #pragma once
 
 #include <string>

@@ -35,7 +35,7 @@ struct NodeProbe {
   std::string settings_problem;               // of environment and files, "": they can be read
   std::vector<std::string> setting_warnings;  // for names that are not settings
   std::string secret_problem;                 // of SECRET_FILE; "": none, or it is not set
-  std::vector<std::string> device_holders;    // not livebtl's, but hold RDMA devices
+  std::vector<std::string> device_holders;    // processes, not livebtl's, that hold RDMA devices
 };
 
 struct Sight {

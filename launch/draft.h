@@ -12,10 +12,10 @@
 
 namespace livebtl::launch {
 
-/// Begins variables that set Open MPI's parameters.
+/// Prefix of variables that set Open MPI's parameters.
 inline constexpr std::string_view kMca = "OMPI_MCA_";
 
-/// What to look at, and what is to be set.
+/// What is examined, and what is to be set.
 struct Draft {
   const System& system;
   const Places& places;

@@ -29,7 +29,8 @@ Result<Launcher> find_launcher(const System& system, const std::string& word);
 /// The "4.1.4" right after the first `mark`; "": none.
 std::string version_behind(std::string_view text, std::string_view mark);
 
-/// The program beside another one or beside what that links to: ompi_info beside mpirun; "": none.
+/// The program beside another one, or beside its target if it is a link: ompi_info beside mpirun;
+/// "": none.
 std::string beside(const System& system, const std::string& program, const std::string& name);
 
 /// What the dynamic loader finds of the libraries that a program or library needs.

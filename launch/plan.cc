@@ -12,7 +12,7 @@
 namespace livebtl::launch {
 namespace {
 
-/// Has a usable RDMA device used, unless a setting decides.
+/// Adds verbs if an RDMA device is usable, unless a setting chooses.
 void use_rdma(Draft& draft, bool file_transports) {
   const auto is_set = [&](const char* name) {
     return !draft.system.variable(name).value_or("").empty();
@@ -50,7 +50,7 @@ std::vector<std::string> passed_on(const Draft& draft) {
   return names;
 }
 
-/// Does it stand as `-x NAME` or `-x NAME=VALUE` before the line's next part?
+/// Is it passed as `-x NAME` or `-x NAME=VALUE` before the line's next part?
 bool is_passed(std::span<const std::string> words, const std::string& name) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != ":"; ++i) {
     if (words[i] == "-x" && words[i + 1].substr(0, words[i + 1].find('=')) == name) return true;

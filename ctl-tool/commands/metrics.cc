@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/metrics.cc -- metrics: this node's jobs for a monitoring system: printed once,
-// or into node_exporter's file.
+// or into a file for node_exporter.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/settings.cc -- settings: those of the library, and their values here.
+// ctl-tool/commands/settings.cc -- settings: all that the library has, and their values here.
 #include "base/process_settings.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/say.h"

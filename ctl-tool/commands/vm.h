@@ -22,7 +22,7 @@ TimeNs vm_timeout(const CommandLine& line);
 /// NAME,domain=NAME[,connect=URI][,card=ID]...
 Result<hypervisor::MachinePlace> read_machine(const std::string& text);
 
-/// In all actions; "": nothing. `by_libvirt`: machines are named as domains.
+/// Wrong options that all actions have; "": none. `by_libvirt`: machines are named as domains.
 std::string problem_of_globals(const CommandLine& line, bool by_libvirt);
 bool is_libvirt_uri(const std::string& text);
 /// The same for all names of a socket: a link, or another path to it.

@@ -61,7 +61,7 @@ Json place_json(const Standing& standing) {
           {"undoing", standing.undoing}};
 }
 
-/// By transport, since the process's start.
+/// By transport, since the process started.
 struct Sent {
   std::map<std::string, std::uint64_t> bytes;
   TimeNs at = 0;  // when it was heard

@@ -19,7 +19,7 @@
 
 namespace livebtl::tool {
 
-class BoundedServer;  // keeps cpp-httplib out of this header
+class BoundedServer;  // cpp-httplib's, kept out of this header
 
 class MetricsServer {
  public:
