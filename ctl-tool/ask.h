@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/ask.h -- one question to all members of a job, and their answers; the silent ones are
-// named.
+// ctl-tool/ask.h -- one question to all members of a job, their answers, and the members that stay
+// silent.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace livebtl::tool {
 
-/// Asks again every half second until the time is over, which is that of all its questions together. Answer: the message
-/// type that answers the question.
+/// ask() repeats its question every half second. One time-out covers all questions of an Asker.
+/// Answer: the message type that answers the question.
 template <class Answer>
 class Asker {
  public:
@@ -31,8 +31,8 @@ class Asker {
 
   Result ask_all(const control::Message& question) { return ask(links_.scan().live, question); }
 
-  /// fits: is it an answer to this question, and not to an earlier one? A member that is late is asked twice, and answers
-  /// twice.
+  /// fits: does the answer belong to this question, not to an earlier one? A slow member is asked
+  /// twice and answers twice.
   Result ask(std::vector<control::MemberEntry> waiting, const control::Message& question,
              const std::function<bool(const Answer&)>& fits = nullptr) {
     Result result;
@@ -52,10 +52,10 @@ class Asker {
     return result;
   }
 
-  /// The first answer. Asks twice as many members in each step, those of this node first, so that a
-  /// stopped one delays nothing and few are asked in vain.
+  /// The first answer. Each step asks twice as many members as the last, this node's first, so that
+  /// a stopped one delays nothing and few are asked needlessly.
   std::optional<Answer> ask_any(const control::Message& question) {
-    std::vector<control::MemberEntry> members = links_.found().live;  // begins with this node's
+    std::vector<control::MemberEntry> members = links_.found().live;  // this node's come first
     std::size_t next = 0, wave = 1;
     while (!members.empty() && monotonic_now() < deadline_ && !stop_.load()) {
       for (std::size_t i = 0; i < wave && next < members.size(); ++i)
@@ -64,10 +64,10 @@ class Asker {
       const TimeNs step_ends = std::min(deadline_, monotonic_now() + kNextWave);
       while (auto heard = links_.receive(step_ends - monotonic_now())) {
         if (auto* answer = std::get_if<Answer>(&heard->message)) return std::move(*answer);
-        if (monotonic_now() >= step_ends || stop_.load()) break;  // others may talk without end
+        if (monotonic_now() >= step_ends || stop_.load()) break;  // other messages may never stop
       }
       if (next < members.size()) continue;
-      members = links_.scan().live;  // all were asked: who is still there is asked again
+      members = links_.scan().live;  // all were asked: ask those still there again
       next = 0;
     }
     return std::nullopt;
@@ -85,7 +85,7 @@ class Asker {
     return place(a.first) < place(b.first);
   }
 
-  /// A member that is proved to have left is not silent.
+  /// A member that has provably left is not silent.
   void forget_those_who_left(std::vector<control::MemberEntry>& waiting) {
     const auto& gone = links_.scan().gone;
     std::erase_if(waiting, [&gone](const control::MemberEntry& member) {

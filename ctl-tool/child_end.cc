@@ -11,7 +11,8 @@ namespace livebtl::tool {
 std::optional<ExitCode> end_of_child(pid_t child) {
   int status = 0;
   pid_t ended = -1;
-  // btlctl's handlers are without SA_RESTART: after a Ctrl-C waitpid() has said nothing of the child.
+  // btlctl's handlers lack SA_RESTART: a waitpid() that Ctrl-C cuts short says nothing of the
+  // child.
   do ended = ::waitpid(child, &status, 0);
   while (ended < 0 && errno == EINTR);
   if (ended != child || !WIFEXITED(status)) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/child_end.h -- how the process ended that --no-wait started. One thread.
+// ctl-tool/child_end.h -- how the child that --no-wait forked has ended. One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,8 @@
 
 namespace livebtl::tool {
 
-/// Waits for it, whatever signals come meanwhile. nullopt: a signal ended it, or its end cannot be known.
+/// Waits for the child; signals do not cut the wait short. nullopt: a signal killed it, or its end
+/// is unknown.
 std::optional<ExitCode> end_of_child(pid_t child);
 
 }  // namespace livebtl::tool

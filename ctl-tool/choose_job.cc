@@ -37,20 +37,20 @@ tl::unexpected<NoJob> none(std::string text, ExitCode code = ExitCode::kNotFound
   return tl::unexpected<NoJob>(NoJob{code, std::move(text)});
 }
 
-/// Are these jobs of others than this process's user, too?
+/// May these jobs belong to others than this process's user?
 bool of_others(std::optional<uid_t> user) noexcept {
   return user ? *user != ::geteuid() : ::geteuid() == 0;
 }
 
-/// As the library of those jobs takes it. The file of another user would be that user's word, and is not read: only the
-/// site's is.
+/// The run directory as those jobs' library chooses it. Another user's settings file is not to be
+/// trusted, and is not read; only the site's is.
 Result<SettingOrigin> run_directory_named(std::optional<uid_t> user) {
   std::vector<std::string> paths = config_paths();
   if (user && of_others(user)) paths.resize(1);
   return origin_of_run_directory(paths);
 }
 
-/// A file's word is for those who read that file: others' jobs are where they usually are.
+/// A settings file binds only those who read it: others' jobs may also be in the usual places.
 std::vector<control::RunDirectory> places_of_jobs(const SettingOrigin& named,
                                                   std::optional<uid_t> user) {
   auto places = control::run_directories(named.value, environment, user);
@@ -170,7 +170,7 @@ ExitCode code_of(Errc error) {
   return nobody ? ExitCode::kNotFound : ExitCode::kNotPermitted;
 }
 
-/// --secret-file, else what the job's own processes are told by; absent: neither.
+/// --secret-file, else LIVEBTL_SECRET_FILE, as in the job's own processes; absent: neither.
 Result<Secret> secret_for(const CommandLine& line) {
   const std::string file = !line.secret_file.empty()
                                ? line.secret_file
@@ -207,7 +207,7 @@ std::vector<std::string> relays_of(const CommandLine& line) {
 tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs timeout,
                                                 const std::atomic<bool>& stop) {
   if (!line.connect.empty()) {
-    // Names are looked up and connections made: that takes longer than a look into a directory.
+    // Looking up names and connecting takes longer than a look into a directory.
     return connect_outside(line, std::max(timeout, line.timeout_for_look()), stop);
   }
   auto job = wait_for_job(line, timeout, stop);

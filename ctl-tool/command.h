@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/command.h -- what one command of btlctl is: its words and options, its help, and what it
-// does. The parser, --help, completion and the options in the manual are made from it. Plain constants.
+// ctl-tool/command.h -- one command of btlctl: its words and options, its help, and what it does.
+// The parser, --help, completion and the options in the manual are made from it. Plain constants.
 #pragma once
 
 #include <atomic>
@@ -21,15 +21,15 @@ struct Command {
   const char* summary;      // one line
   const char* detail = "";  // more, then "Example:" or "Examples:" and lines to type
 
-  /// Adds its own words and options; what is given lands in the command line.
+  /// Adds the command's own words and options; their values go into `line`.
   void (*define)(CLI::App& app, CommandLine& line) = nullptr;
-  /// What is wrong between options that are well formed each; "": nothing.
+  /// How options contradict each other that are well-formed on their own; "": they do not.
   std::string (*conflict)(const CommandLine& line) = nullptr;
   /// Data goes to stdout, all else to stderr. `stop` becomes true on SIGINT and SIGTERM.
   ExitCode (*run)(const CommandLine& line, const std::atomic<bool>& stop) = nullptr;
   bool foreground = false;  // --no-wait is not possible
 
-  /// `hold start` and so on: then the command itself only groups them.
+  /// `hold start` and so on; a command that has actions only groups them.
   std::span<const Command* const> actions = {};
 };
 

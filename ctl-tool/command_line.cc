@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kArgumentBytesMax = 256;
 
-/// Job ids and words: nothing sensible is this long.
+/// No sensible job id or word is this long.
 bool too_long(const std::string& text) { return text.size() > kArgumentBytesMax; }
 
 /// A URI is for vm (commands/vm.cc); the other commands refuse it.
@@ -117,8 +117,8 @@ bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0;
 
 bool is_help(const CLI::Option& option) { return option_name(option) == "--help"; }
 
-/// Options of an action may stand before it too: `hold --lease 5 start`. The group keeps them for
-/// the action that follows.
+/// An action's options may also precede it: `hold --lease 5 start`. The group keeps them for the
+/// action that follows.
 void accept_early(CLI::App& group, CLI::App& action) {
   for (const CLI::Option* option : action.get_options()) {
     const std::string name = option_name(*option);
@@ -154,7 +154,7 @@ void define_command(CLI::App& parent, CommandLine& line, const Command& command)
   }
 }
 
-/// command: as far as it is known, "vm migrate"; "": not at all.
+/// command: as much of it as is known, "vm migrate"; "": nothing.
 EndNow usage(const std::string& text, const std::string& command) {
   const std::string of_it = command.empty() ? "" : command + " ";
   return {ExitCode::kUsage, "btlctl: " + printable(text) + "\nTry: btlctl " + of_it + "--help\n"};
@@ -174,7 +174,7 @@ std::string problem_of(const CommandLine& line, const Given& given) {
   return leaf.conflict != nullptr ? leaf.conflict(line) : "";
 }
 
-/// `hold -- start` is `hold start`, for scripts that put the mark before every word.
+/// `hold -- start` is `hold start`, for scripts that put -- before every word.
 void drop_mark_before_action(std::vector<std::string>& words) {
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (mark == words.end() || mark + 1 == words.end()) return;
@@ -185,7 +185,7 @@ void drop_mark_before_action(std::vector<std::string>& words) {
   if (action) words.erase(mark);
 }
 
-/// `doctor -- LINE`: what follows the mark is a launch line, with options that are none of ours.
+/// `doctor -- LINE`: what follows -- is a launch line, whose options are not ours.
 std::vector<std::string> taken_launch_line(std::vector<std::string>& words) {
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (mark == words.end() || std::find(words.begin(), mark, kDoctor.name) == mark) return {};
@@ -194,7 +194,7 @@ std::vector<std::string> taken_launch_line(std::vector<std::string>& words) {
   return line;
 }
 
-/// `help COMMAND`: to the parser that would be a second command.
+/// `help COMMAND`: the parser would take COMMAND for a second command.
 std::vector<std::string> taken_help_topic(std::vector<std::string>& words) {
   const auto help = std::find(words.begin(), words.end(), kHelp.name);
   const bool first = std::none_of(words.begin(), help, [](const std::string& word) {

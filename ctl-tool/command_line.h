@@ -33,7 +33,7 @@ struct VmOptions {
   std::vector<std::string> machines;  // as read_machine() takes them
   bool disks_are_mine = false;
   std::string every;     // snapshot: "30m"; empty: once
-  std::size_t keep = 0;  // snapshot: so many sets of a series; 0: directory is the set's own
+  std::size_t keep = 0;  // snapshot: how many sets of a series stay; 0: directory is one set
 };
 
 struct CommandLine {
@@ -42,14 +42,14 @@ struct CommandLine {
   std::vector<std::string> arguments;  // "start"; transports (aliases resolved); assignments; hooks
   std::string job;
   std::string user;     // whose jobs of this node; empty: as choose_job.h says
-  std::string connect;  // HOST:PORT of a relay, with vm a URI of libvirt; empty: jobs of this node
+  std::string connect;  // HOST:PORT of a relay; with vm, libvirt's URI; empty: jobs of this node
   std::string secret_file;             // with connect
   std::string scope;                   // job or node:NAME; empty: job
-  std::string file;                    // secret: to be written
-  std::string hold_id;                 // empty: whichever there is
+  std::string file;                    // secret: the file to write
+  std::string hold_id;                 // empty: whichever hold there is
   std::optional<double> lease_s;       // of a hold
   bool hold = false;                   // checkpoint prepare: then hold the job
-  std::string root = "/";              // hooks: where the file system begins
+  std::string root = "/";              // hooks: root of the file system
   std::vector<std::string> words;      // doctor: a launch line; help: a command
   std::vector<std::string> relays;     // job restored: HOST:PORT[,HOST:PORT...] of each
   std::vector<std::string> hosts;      // checkpoint restore: NODE=HOST
@@ -66,13 +66,13 @@ struct CommandLine {
   std::optional<double> timeout_s;
   double interval_s = 1.0;
   std::size_t last = SIZE_MAX;  // switches
-  bool all = false;             // however long a table gets
+  bool all = false;             // tables at full length
   bool svg = false;             // topology, trace: a picture
-  std::string textfile;         // metrics: to be written
+  std::string textfile;         // metrics: the file to write
   std::string listen;           // metrics: ADDRESS:PORT
   std::string generate;         // page | settings-man
 
-  /// The time-out that was given, or the default: to look is quick.
+  /// The given time-out, or the default, which is short for a look.
   TimeNs timeout_or(double seconds) const noexcept { return in_ns(timeout_s.value_or(seconds)); }
   TimeNs timeout_for_change() const noexcept { return timeout_or(30.0); }
   TimeNs timeout_for_look() const noexcept { return timeout_or(5.0); }
@@ -83,10 +83,10 @@ struct CommandLine {
   static TimeNs in_ns(double seconds) noexcept { return static_cast<TimeNs>(seconds * 1e9); }
 };
 
-/// Nothing is to be run: print the text and end.
+/// There is nothing to run: print the text and end.
 struct EndNow {
   ExitCode exit_code = ExitCode::kDone;
-  std::string text;  // on stdout if it is done, else on stderr
+  std::string text;  // to stdout if kDone, else to stderr
 };
 
 /// arguments: without the program's name; hostile. environment_job, environment_user: LIVEBTL_JOB and
@@ -95,7 +95,8 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
                                                      const std::string& environment_job,
                                                      const std::string& environment_user = "");
 
-/// The parser itself, for the generators too. What is given lands in `line`, which must outlive it.
+/// The parser itself, which the generators use as well. Values go into `line`, which must outlive
+/// it.
 std::unique_ptr<CLI::App> define_command_line(CommandLine& line);
 
 }  // namespace livebtl::tool

@@ -25,7 +25,7 @@ bool is_shown_option(const CLI::Option& option) {
 
 bool takes_no_value(const CLI::Option& option) { return option.get_expected_max() == 0; }
 
-/// "-o" and "--output" alike. Hidden ones count: a group takes its actions' options before them.
+/// Finds both "-o" and "--output". Hidden options count: a group takes its actions' options early.
 const CLI::Option* option_in(const CLI::App& app, const std::string& name) {
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_positional() && option->check_name(name)) return option;
@@ -40,14 +40,14 @@ const CLI::App* action_in(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-/// How far the words before the last one have led.
+/// What the words before the last one have selected.
 struct TypedLine {
   std::vector<const CLI::App*> apps;          // the program, its command, the action
-  const CLI::Option* awaits_value = nullptr;  // an option that stands alone
-  std::vector<std::string> words = {};        // that are no options, behind command and action
+  const CLI::Option* awaits_value = nullptr;  // the next word is its value
+  std::vector<std::string> words = {};        // not options; after command and action
   std::string job = {}, user = {};
-  bool outside = false;     // --connect: what this node shows is of other jobs
-  bool words_only = false;  // behind --
+  bool outside = false;     // --connect: this node's jobs are not meant
+  bool words_only = false;  // after --
 
   const CLI::Option* option(const std::string& name) const {
     for (const CLI::App* app : apps) {
@@ -116,7 +116,7 @@ Candidates of_options(const TypedLine& typed_line) {
   return all;
 }
 
-/// Values that stand in the program itself; nullopt: it is something of the job's, or nothing.
+/// Values that the program itself defines; nullopt: they come from the job, or there are none.
 std::optional<Candidates> of_fixed_type(const std::string& type) {
   if (type == "FORM") return Candidates{{"text"}, {"wide"}, {"json"}};
   if (type == "WHAT") return Candidates{{"page"}, {"settings-man"}};
@@ -179,18 +179,18 @@ Completion of_word(const TypedLine& typed_line, LookAround look) {
   if (!app.get_subcommands({}).empty()) return {of_actions(app)};
   const CLI::Option* next = next_word(typed_line);
   if (next == nullptr) return {};
-  // What follows -- of doctor is a launch line; its launcher and arguments are none of ours.
+  // What follows doctor's -- is a launch line; its launcher and arguments are not ours.
   if (next->get_type_name() == "LINE" && !typed_line.words_only)
     return {{{"--", "a launch line follows"}}};
   Completion completion = of_value(typed_line, *next, look);
-  // Neither a word again, nor that for the family of one: it would be refused, or say no more.
+  // No word again, nor the family of a given one: it would be refused, or add nothing.
   for (const std::string& word : typed_line.words)
     std::erase_if(completion.candidates,
                   [&word](const Candidate& each) { return is_meant_by(word, each.word); });
   return completion;
 }
 
-/// "--scope=no": what the value may be, with the option before it.
+/// "--scope=no": candidates for the value, with the option before each.
 Completion of_joined_value(const TypedLine& typed_line, const std::string& typed, LookAround look) {
   const std::size_t equals = typed.find('=');
   const CLI::Option* option = typed_line.option(typed.substr(0, equals));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/complete_seen.cc -- the half of complete.h that looks at this node, and prints. Cards and pages of other
-// users, and what stands in them, are hostile: no text goes to a shell that is not one plain word.
+// ctl-tool/complete_seen.cc -- the half of complete.h that looks at this node, and prints. Other
+// users' cards and pages, and their contents, are hostile: only plain single words are offered to a
+// shell.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -24,11 +25,11 @@ namespace livebtl::tool {
 namespace {
 
 constexpr std::size_t kPagesRead =
-    4;  // of a job: all have the same transports, and nearly the same pairs
-constexpr std::size_t kWordBytesMax = 64;  // a name that is longer is offered to nobody
-constexpr unsigned kSecondsMax = 5;        // a file system that does not answer is left alone then
+    4;  // per job: all have the same transports and nearly the same pairs
+constexpr std::size_t kWordBytesMax = 64;  // longer names are not offered
+constexpr unsigned kSecondsMax = 5;        // then an unresponsive file system is given up
 
-/// No space, control character or anything that a shell reads, but for what names of transports have.
+/// No space, control character or shell metacharacter, except those in names of transports.
 bool is_one_word(const std::string& text) {
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -83,7 +84,7 @@ std::string from_environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// A shell waits for us: neither a message nor a file system that does not answer may get in its way.
+/// A shell waits for us: neither a message nor an unresponsive file system may get in its way.
 void be_quiet_and_quick() {
   set_log_level(LogLevel::kError);
   const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -108,13 +109,13 @@ Seen look_around(const std::string& job, const std::string& user) {
 
 std::vector<Candidate> with_families(const std::vector<Candidate>& transports) {
   std::vector<Candidate> all;
-  std::map<std::string, std::string> families;  // and what is of each
+  std::map<std::string, std::string> families;  // with their members
   for (const Candidate& each : transports) {
     std::string& members = families[std::string(family_of(each.word))];
     if (!members.empty()) members += ", ";
     members += each.word;
   }
-  for (const Candidate& each : transports) families.erase(each.word);  // a transport is called so
+  for (const Candidate& each : transports) families.erase(each.word);  // a transport has that name
   for (const Candidate& each : transports) {
     const auto family = families.extract(std::string(family_of(each.word)));
     if (!family.empty() && family.mapped() != each.word)

@@ -90,8 +90,8 @@ CommandLine hold_start(CommandLine line) {
   return line;
 }
 
-/// The plan of `prepare --hold` is both plans, with the exit code and the stragglers of the hold.
-/// False: interrupted.
+/// The plan of `prepare --hold` is both plans, with the hold's exit code and stragglers. False:
+/// interrupted.
 bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
               const std::atomic<bool>& stop) {
   const auto hold = control::drive(links, hold_of(hold_start(line), links.job()), {}, stop);
@@ -125,7 +125,7 @@ ExitCode coordinate(const CommandLine& line, const std::atomic<bool>& stop,
       stop);
   progress.clear();
   if (!outcome) return fail_interrupted(line, begun);
-  // With --hold there is one document all the same: the hold's, if it comes to that.
+  // Even with --hold there is only one document: the hold's, if that is reached.
   const bool then_hold = line.hold && outcome->code == ExitCode::kDone;
   if (then_hold && line.dry_run && !add_hold(*outcome, line, *links, stop))
     return fail_interrupted(line, begun);
@@ -140,7 +140,7 @@ void redirect_to_null() {
   }
 }
 
-/// Has the child begun? Asked again and again: a signal that comes just before read() would not end it.
+/// Has the child begun? Polls, since a signal just before a blocking read() would not end it.
 bool hears_of_begin(const Fd& reader, const std::atomic<bool>& stop) {
   pollfd wait{reader.number(), POLLIN, 0};
   while (!stop.load()) {
@@ -150,7 +150,7 @@ bool hears_of_begin(const Fd& reader, const std::atomic<bool>& stop) {
   return false;
 }
 
-/// The user's Ctrl-C reaches this process alone. What the child says it can still say as long as it has not begun.
+/// Ctrl-C reaches only this process. Until the child has begun it can still print its own messages.
 ExitCode stop_child(const CommandLine& line, pid_t child, const Fd& reader) {
   ::kill(child, SIGTERM);
   const auto ended = end_of_child(child);
@@ -163,7 +163,7 @@ ExitCode stop_child(const CommandLine& line, pid_t child, const Fd& reader) {
                                                "history"});
 }
 
-/// Done means begun: the order may still be refused, or taken back.
+/// Here done means begun: the order may still be refused or taken back.
 ExitCode report_begun(const CommandLine& line) {
   Outcome begun;
   begun.verb = line.command;
@@ -175,15 +175,15 @@ ExitCode report_begun(const CommandLine& line) {
   return ExitCode::kDone;
 }
 
-/// --no-wait: a child goes on alone once the first order is out; an end before that is reported as
-/// without --no-wait.
+/// --no-wait: a child goes on alone once the first order is out; if it ends before that, the end is
+/// reported as without --no-wait.
 ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<bool>& stop) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return end_early(line, {ExitCode::kNotPermitted, "no descriptor for a pipe; raise ulimit -n"});
   }
   Fd reader(ends[0]), writer(ends[1]);
-  ::signal(SIGCHLD, SIG_DFL);  // where a caller has it ignored, the child's exit code would be lost
+  ::signal(SIGCHLD, SIG_DFL);  // if our caller ignored it, the child's exit code would be lost
   const pid_t child = ::fork();
   if (child < 0) {
     return end_early(line, {ExitCode::kNotPermitted, "cannot start a process; use --wait"});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/coordinate.h -- runs a command that changes the routing of a job, or holds it: this process
-// is the coordinator while it lasts. Killed at any point it leaves nothing that `btlctl resume`, `btlctl
-// abort` or the lease of a hold cannot end. One thread; --no-wait forks.
+// ctl-tool/coordinate.h -- runs a command that changes a job's routing, or holds the job; this
+// process is its coordinator. Wherever it is killed, `btlctl resume`, `btlctl abort` or the hold's
+// lease can end what it leaves. One thread; --no-wait forks.
 #pragma once
 
 #include <atomic>

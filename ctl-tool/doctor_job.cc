@@ -25,7 +25,7 @@ std::string some_of(const std::vector<std::string>& names) {
   return join(shown, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
 }
 
-/// Of the processes of which something is so, by what it is.
+/// Names of processes, by what was found in them.
 using ByReason = std::map<std::string, std::vector<std::string>>;
 
 void check_members(const JobSight& sight, Report& report) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/doctor_job.h -- what `btlctl doctor` finds in a running job, by what its processes say, and among the hooks
-// of this machine. Pure but for the hooks' files.
+// ctl-tool/doctor_job.h -- what `btlctl doctor` finds in a running job, from its processes'
+// answers, and in this machine's hooks. Pure except for the hooks' files.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct JobSight {
 };
 
 void check_job(const JobSight& sight, doctor::Report& report);
-/// root: where the file system begins.
+/// root: of the file system to look at.
 void check_hooks(const std::filesystem::path& root, doctor::Report& report);
 
 }  // namespace livebtl::tool

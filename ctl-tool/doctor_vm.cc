@@ -19,12 +19,12 @@ std::string daemon_of(const VmPlace& place) {
   return place.monitor.empty() ? "libvirt's default daemon" : "libvirt at " + place.monitor;
 }
 
-/// Any answer will do: whether there is such a domain the command itself says.
+/// Any answer will do: the command itself says whether the domain exists.
 void check_daemon(const hypervisor::Hypervisor& libvirt, const VmPlace& place,
                   const Deadline& deadline, Report& report) {
   const auto seen = libvirt.reach(place, nullptr)->look(deadline);
   if (seen) return report.fact("libvirt", daemon_of(place) + " answers");
-  if (deadline.stopped()) return;  // it was not waited for; the caller ends
+  if (deadline.stopped()) return;  // interrupted; the caller ends
   const std::string uri = place.monitor.empty() ? "" : "-c " + place.monitor + " ";
   report.fault("vm-daemon", daemon_of(place) + " does not answer: " + seen.error().text,
                "Its domains cannot be migrated, saved or restored from here.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/doctor_vm.h -- what `btlctl doctor` finds in a line of btlctl that names domains: libvirt that is not
-// installed, or a daemon that does not answer. Run by btlctl's one thread; asks libvirt, and changes nothing.
+// ctl-tool/doctor_vm.h -- what `btlctl doctor` finds for a btlctl line that names domains: libvirt
+// that is not installed, or a daemon that does not answer. Run by btlctl's one thread; asks libvirt
+// and changes nothing.
 #pragma once
 
 #include <atomic>
@@ -13,8 +14,8 @@
 
 namespace livebtl::tool {
 
-/// Where a line of vm looks for domains: its machines, and the destination of a migration. Empty: it names
-/// none, or is no line of vm.
+/// Where a vm line looks for domains: its machines, and the destination of a migration. Empty: it
+/// names none, or is not a vm line.
 std::vector<hypervisor::VmPlace> domains_of(const CommandLine& line);
 
 /// words: without "btlctl". own: how long this may take.

@@ -24,7 +24,7 @@ inline std::string escaped(const std::string& value) {
 
 using Labels = std::vector<std::pair<const char*, std::string>>;
 
-/// One form of text, family by family.
+/// Builds the text in one form, family by family.
 class Exposition {
  public:
   explicit Exposition(MetricsForm form) : open_(form == MetricsForm::kOpenMetrics) {}

@@ -91,7 +91,7 @@ std::string synopsis_of(const CLI::App& app, const std::string& name) {
   return text + words;
 }
 
-/// Also of a name that is none: null.
+/// null: there is no such command.
 const CLI::App* found_app(const CLI::App& app, const std::string& name) {
   const CLI::App* at = &app;
   std::istringstream words(name);
@@ -119,7 +119,7 @@ std::string exit_codes_text() {
   return text;
 }
 
-/// What stands in the place of @KIND NAME@; nullopt: that is no place.
+/// The text that replaces @KIND NAME@; nullopt: no such place.
 std::optional<std::string> text_of_place(const std::string& kind, const std::string& name) {
   CommandLine line;
   RunLine run_line;
@@ -137,7 +137,7 @@ std::optional<std::string> text_of_place(const std::string& kind, const std::str
   return found != nullptr ? std::optional(options_text(*found)) : std::nullopt;
 }
 
-/// The file of texts/ of that name, with what belongs in its @PLACES@.
+/// The file of that name in texts/, with its @PLACES@ filled in.
 std::string filled(std::string_view name,
                    std::initializer_list<std::pair<std::string_view, std::string>> places) {
   std::string text = embedded_text(name);

@@ -28,8 +28,7 @@ bool names_itself_ours(const Hook& hook, const std::string& text) {
   return text.find(std::string("# scripts/hooks/") + hook.name + " -- ") != std::string::npos;
 }
 
-/// Does a link lead from the folder of `place` to what is not below the root? What cannot be looked
-/// at does not.
+/// Do links take the folder of `place` out of the root? False if the path cannot be examined.
 bool leads_out(const fs::path& root, const fs::path& place) {
   std::error_code error;
   fs::path top = fs::weakly_canonical(root, error);
@@ -39,7 +38,7 @@ bool leads_out(const fs::path& root, const fs::path& place) {
          std::mismatch(top.begin(), top.end(), folder.begin(), folder.end()).first != top.end();
 }
 
-/// May somebody else than root and ourselves write to it?
+/// May anybody but root and ourselves write to it?
 bool writable_by_others(const fs::path& place) {
   struct stat facts {};
   if (::stat(place.c_str(), &facts) != 0) return true;
@@ -64,7 +63,7 @@ bool dispatches(const std::string& script, const fs::path& directory) {
 
 std::error_code errno_code() { return {errno, std::generic_category()}; }
 
-/// A new file, whole and on the disk, in place of what an earlier call left.
+/// Writes a new file, synced to disk, in place of one that an earlier call left.
 bool write_fresh(const std::string& path, const std::string& text, mode_t mode) {
   ::unlink(path.c_str());
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -138,7 +137,7 @@ HookState state_of(const Hook& hook, const fs::path& root, const fs::path& place
   if (leads_out(root, place)) return HookState::kLeadsOut;
   std::error_code error;
   const fs::file_status status = fs::status(place, error);
-  // A link to nothing is somebody's too.
+  // Even a dangling link is somebody's.
   if (status.type() == fs::file_type::not_found)
     return fs::is_symlink(fs::symlink_status(place, error)) ? HookState::kForeign
                                                             : HookState::kMissing;

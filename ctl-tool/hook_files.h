@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/hook_files.h -- the hooks' files: where each belongs, what stands there, and ours put in
-// its place.
+// ctl-tool/hook_files.h -- the hooks' files: where each belongs, what is there now, and how ours
+// replaces it.
 //
-// What stands there already may be anybody's: only a file that names itself one of ours is
-// replaced, as a whole, and what it was is kept beside it. In an image of a guest the links are the
-// guest's: nothing is written through them.
+// A file already there may be anybody's: only one that names itself one of ours is replaced, as a
+// whole, and its old content is kept beside it. In a guest's image the links are the guest's:
+// nothing is written through them.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace livebtl::tool {
 
 struct Hook {
   const char* name;   // of the file in scripts/hooks
-  const char* where;  // it belongs: in a guest, or on a host
+  const char* where;  // "in a guest" or "on a host"
   const char* place;
   const char* text;
   const char* afterwards;
@@ -23,7 +23,6 @@ struct Hook {
   const char* packaged = nullptr;   // where the distribution's package puts it, if not at `place`
 };
 
-/// All that there are.
 const std::vector<Hook>& hooks();
 std::vector<std::string> hook_names();
 
@@ -41,20 +40,20 @@ enum class HookState {
 
 const char* text_of(HookState state);
 
-/// Where it is, or is to be. Debian's guest agent has a dispatcher at the hook's place.
+/// Where the hook is, or belongs. Debian's guest agent has a dispatcher at the hook's place.
 std::filesystem::path place_of(const Hook& hook, const std::filesystem::path& root);
 HookState state_of(const Hook& hook, const std::filesystem::path& root,
                    const std::filesystem::path& place);
 
-/// The file `place` once it is replaced: hidden, so that no dispatcher calls it.
+/// Where the replaced file is kept: hidden, so that no dispatcher calls it.
 std::filesystem::path kept_as(const std::filesystem::path& place);
-/// Whole or not at all: the caller may come at any time. before: what stands there; one that is not
-/// as ours are may have been edited, and is kept. "": done, or what went wrong.
+/// Writes it whole or not at all: its caller may come at any time. before: what is there now; a
+/// file that differs from ours may have been edited, and is kept. "": done; else what went wrong.
 std::string write_hook(const Hook& hook, const std::filesystem::path& place, HookState before);
 
-/// The Debian package that the file is of, which will want to find it; "": none.
+/// The Debian package that owns the file and will expect it; "": none.
 std::string package_of(const std::filesystem::path& root, const std::filesystem::path& place);
-/// before: as in write_hook(). "": done, or what went wrong.
+/// before: as in write_hook(). "": done; else what went wrong.
 std::string remove_hook(const std::filesystem::path& place, HookState before);
 
 }  // namespace livebtl::tool

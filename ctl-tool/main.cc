@@ -25,12 +25,12 @@ void want_stop(int) { stop_wanted.store(true); }
 void stop_on(int signal_number) {
   struct sigaction action {};
   action.sa_handler = want_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second Ctrl-C ends at once
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C kills at once
   ::sigaction(signal_number, &action, nullptr);
 }
 
-/// Where standard output is closed our first socket would have its number, and a member be sent what is
-/// printed. To /dev/null, opened to be read, nothing can be written, which is noticed as ever.
+/// If standard output is closed, our first socket would get its number and a member would be sent
+/// what we print. /dev/null, opened for reading, refuses the writes, which is noticed as usual.
 void keep_standard_numbers() {
   constexpr int kFirstOfOthers = 3;
   int fd = ::open("/dev/null", O_RDONLY);
@@ -44,7 +44,7 @@ ExitCode end_now(const EndNow& end, bool wants_json) {
   return end.exit_code;
 }
 
-/// What is on standard input, which is a file of docs/man.
+/// All of standard input, which is a file of docs/man.
 std::string standard_input() {
   std::string text;
   std::array<char, 4096> part{};
@@ -70,7 +70,7 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
   return false;
 }
 
-/// Parses, does, and says what came of it.
+/// Parses, runs, and returns the exit code.
 ExitCode run(std::vector<std::string> arguments, const std::atomic<bool>& stop) {
   // Programs want a document even if their command line cannot be read.
   const bool wants_json = asks_for_json(arguments);

@@ -15,7 +15,7 @@ using control::SwitchEnd;
 using control::SwitchRecord;
 
 constexpr std::size_t kSlowNamed = 3;
-constexpr double kNoticeable = 1.0;  // ms: less is the noise of a scheduler
+constexpr double kNoticeable = 1.0;  // ms: less is scheduling noise
 
 double in_ms(TimeNs time) { return static_cast<double>(time) / static_cast<double>(kMillisecond); }
 
@@ -24,7 +24,7 @@ struct Told {
   const SwitchRecord* record;
 };
 
-/// Which of the rungs of one process is the `turn`th order to that rung, up or down; null: none.
+/// The record of a process's `turn`th order to the rung of `like`, up or down as there; null: none.
 const RungRecord* rung_in(const SwitchRecord& record, const RungRecord& like, std::size_t turn) {
   for (const RungRecord& each : record.rungs) {
     if (each.rung != like.rung || each.undoing != like.undoing) continue;
@@ -62,7 +62,7 @@ MergedRung merge_rung(const std::vector<Told>& told, const RungRecord& like, std
   return merged;
 }
 
-/// The rungs of all, in the order of these.
+/// The rungs of all processes, in the order of `rungs`.
 std::vector<MergedRung> merge_rungs(const std::vector<Told>& told,
                                     const std::vector<RungRecord>& rungs) {
   std::vector<MergedRung> merged;
@@ -77,7 +77,7 @@ std::vector<MergedRung> merge_rungs(const std::vector<Told>& told,
 }
 
 MergedSwitch merge_told(const std::vector<Told>& told) {
-  // A process that joined in its middle knows less than the others.
+  // A process that joined in mid-switch knows less than the others.
   const Told* fullest = &told.front();
   for (const Told& one : told) {
     if (one.record->rungs.size() > fullest->record->rungs.size()) fullest = &one;

@@ -11,7 +11,7 @@ namespace {
 
 using control::PageView;
 
-/// A rank, or a process that has none: as many values as there are processes.
+/// The rank, or the process's name if it has none: as many values as processes.
 std::string rank_label(const PageView& page) {
   return page.rank >= 0 ? std::to_string(page.rank) : control::process_name(page.member.process);
 }

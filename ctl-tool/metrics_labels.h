@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/metrics_labels.h -- which labels the samples of a job and of a process have: no two have the same, whatever
-// pages say. Pure.
+// ctl-tool/metrics_labels.h -- the labels of a job's and of a process's samples: no two samples
+// have the same, whatever pages say. Pure.
 //
-// User and job are those of the directory, which the operating system guards; the page is written by who owns it, and
-// never decides whose series it counts for.
+// User and job are those of the directory, which the operating system guards; a page is written by
+// its owner, and never decides whose series it counts towards.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ namespace livebtl::tool {
 
 struct CountedProcess {
   const control::PageView* page = nullptr;
-  // user, mpi_job, rank; where two runs have one name and a rank repeats, the process, too. Not `job`: Prometheus puts
-  // the name of its scrape there, and would move ours aside.
+  // user, mpi_job, rank; also the process if two runs share a name and a rank repeats. Not `job`:
+  // Prometheus puts the name of its scrape there, and would rename ours.
   Labels labels;
-  std::string process;  // its name; "": it is among the labels already
+  std::string process;  // its name; "": already among the labels
 };
 
 struct CountedJob {
@@ -28,7 +28,7 @@ struct CountedJob {
   std::vector<CountedProcess> read;
 };
 
-/// Of several directories of one user that name the same job, one job. Points into `jobs`.
+/// Several directories of one user that name the same job count as one job. Points into `jobs`.
 std::vector<CountedJob> counted_jobs(const std::vector<Pages>& jobs);
 
 }  // namespace livebtl::tool

@@ -15,7 +15,7 @@ tl::expected<MetricsLook, NoJob> look_for_metrics(const CommandLine& line) {
   if (!user) return tl::unexpected(user.error());
   MetricsLook look;
   std::map<uid_t, std::string>
-      names;  // asked for once a user: that may take a question to another machine
+      names;  // looked up once per user: it may take a question to another machine
   for (const control::JobPlace& job : all_jobs(*user)) {
     if (!line.job.empty() && job.id != line.job) continue;
     look.jobs.push_back(pages_here(job));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/metrics_look.h -- the pages of which metrics are made: of all jobs of this node, or of one.
+// ctl-tool/metrics_look.h -- the pages that metrics are made from: of all jobs of this node, or of
+// one.
 #pragma once
 
 #include <string>
@@ -12,10 +13,11 @@ namespace livebtl::tool {
 
 struct MetricsLook {
   std::vector<Pages> jobs;
-  std::string not_counted;  // a run directory that cannot be used, for people; "": there is none
+  std::string not_counted;  // for people: a run directory that cannot be used; "": none
 };
 
-/// Reads this node's pages, and wakes nobody. A run directory that cannot be used is an error only if no other has a job.
+/// Reads this node's pages and wakes nobody. A run directory that cannot be used is an error only
+/// if no other has a job.
 tl::expected<MetricsLook, NoJob> look_for_metrics(const CommandLine& line);
 
 }  // namespace livebtl::tool

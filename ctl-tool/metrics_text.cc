@@ -153,7 +153,7 @@ std::uint64_t queued_in(const PageView& page) {
   return sum;
 }
 
-/// Of what it has with its peers.
+/// Gauges of a process's pairs.
 std::vector<PageGauge> pair_gauges() {
   return {
       {"livebtl_connected_pairs", "Processes that this one has met.",
@@ -168,7 +168,7 @@ std::vector<PageGauge> pair_gauges() {
        [](const PageView& page) { return seconds(static_cast<double>(page.unix_ms) / 1e3); }}};
 }
 
-/// Of where it stands.
+/// Gauges of where a process stands.
 std::vector<PageGauge> standing_gauges() {
   using State = core::HoldState;
   return {{"livebtl_epoch", "Number of the last switch that this process took part in.",

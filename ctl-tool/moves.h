@@ -10,8 +10,9 @@
 
 namespace livebtl::tool {
 
-/// "sm to tcp, verbs to tcp on node1": where pairs go that would use the first, the job's rules before those of nodes. Of
-/// the standing that is furthest, since in the middle of a switch they differ. "": there are none.
+/// "sm to tcp, verbs to tcp on node1": where pairs go that would use the first transport; the job's
+/// rules before those of nodes. From the standing that is furthest, since standings differ during a
+/// switch. "": no rules.
 std::string moves_in_force(const std::vector<const control::Standing*>& standings);
 
 }  // namespace livebtl::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/options.h -- words and options that several commands have, and the checks of single
-// values. A validator's text follows the option's name: "--lease: it takes seconds, ...".
+// ctl-tool/options.h -- words and options that several commands share, and checks of single values.
+// A validator's text follows the option's name: "--lease: it takes seconds, ...".
 #pragma once
 
 #include <CLI/App.hpp>
@@ -17,9 +17,9 @@ namespace livebtl::tool {
 
 CLI::Validator takes_seconds(double least, double most = 86'400.0);
 CLI::Validator takes_at_most(std::size_t bytes);
-/// A validator of whatever says what is wrong with a text; "": nothing.
+/// A validator from a function that says what is wrong with a text; "": nothing.
 CLI::Validator checked(std::function<std::string(const std::string&)> problem);
-/// The same of a function that reads the text, by its error.
+/// The same from a function that reads the text, with its error.
 template <class Value, class Text>
 CLI::Validator checked_by(Result<Value> (*read)(Text)) {
   return checked([read](const std::string& text) {
@@ -34,7 +34,7 @@ CLI::Option* add_value(CLI::App& app, const char* name, Value& value, const char
   return app.add_option(name, value, text)->type_name(type);
 }
 
-/// A word, not an option. type: what the shell completes it with (generate.h).
+/// A word, not an option. type: what the shell completes it with (complete.h).
 template <class Value>
 CLI::Option* add_word(CLI::App& app, const char* name, Value& value, const char* type,
                       const char* text) {
@@ -47,26 +47,26 @@ void add_scope(CLI::App& app, CommandLine& line);
 CLI::Option* add_lease(CLI::App& app, CommandLine& line, double least, const char* otherwise,
                        const char* text);
 void add_hold_id(CLI::App& app, CommandLine& line, const char* text);
-/// --relay: of nodes that the members here may not know
+/// --relay: for nodes that the members here may not know
 void add_relays(CLI::App& app, CommandLine& line);
 /// "": there is none.
 std::string conflict_of_relays(const CommandLine& line);
 /// --last: how many switches
 void add_last(CLI::App& app, CommandLine& line);
-/// Of commands that draw a picture; "": there is none.
+/// For commands that draw a picture; "": no conflict.
 std::string conflict_of_svg(const CommandLine& line);
 void add_interval(CLI::App& app, CommandLine& line, double least);
-/// Accepted, without a meaning: earlier versions took it here.
+/// Accepted but ignored: earlier versions took it here.
 void add_ignored(CLI::App& app, const char* name);
 
-/// "--lease", also of a hidden option, to which CLI11 gives no name; "": a word.
+/// "--lease", even for a hidden option, for which CLI11 gives no name; "": a word.
 std::string option_name(const CLI::Option& option);
-/// A word as help and manual have it; CLI11 takes no '=' in a name.
+/// A word as help and manual show it; CLI11 takes no '=' in a name.
 std::string shown_name(const CLI::Option& word);
 /// "FROM", "[NAME...]"
 std::string usage_of_word(const CLI::Option& word);
 
-/// "0x1f2e"; nullopt: that is no id of a hold.
+/// "0x1f2e"; nullopt: not a hold's id.
 std::optional<std::uint64_t> read_hold_id(const std::string& text);
 
 }  // namespace livebtl::tool

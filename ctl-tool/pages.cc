@@ -18,12 +18,12 @@ namespace {
 using control::MemberCard;
 using control::PageView;
 
-/// Whatever a page says: its process is the one that the card names.
+/// A page counts only if it is of the process that the card names.
 bool is_of(const PageView& page, const MemberCard& card) {
   return page.member == card.member && page.pid == static_cast<std::uint32_t>(card.mark.pid);
 }
 
-/// Its number means something only where it counts as here.
+/// A pid means something only in the namespace that it is from.
 bool stands_still(const ProcessMark& mark, std::uint64_t own_space) {
   if (mark.space != own_space) return false;
   const auto stat = read_process_stat(mark.pid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/pages.h -- the pages of a job's processes, for the commands that show what they say. Those of this node are
-// read, and nobody is woken; members of other nodes are asked for theirs.
+// ctl-tool/pages.h -- the pages of a job's processes, for the commands that show what they say.
+// This node's are read without waking anybody; members on other nodes are asked for theirs.
 #pragma once
 
 #include <optional>
@@ -17,18 +17,18 @@ namespace livebtl::tool {
 
 struct Pages {
   std::string job;
-  std::string user;                      // whose it is, for metrics; "": nobody looked for that
+  std::string user;                      // the owner, for metrics; "": not looked up
   std::vector<control::PageView> pages;  // by rank
   struct Unread {
     std::string name;
     Error why;
   };
-  std::vector<Unread> unread;        // a process is there, and its page cannot be read
-  std::vector<std::string> stopped;  // "rank 3": by SIGSTOP or a debugger; of this node's alone
+  std::vector<Unread> unread;        // the process is there, but its page cannot be read
+  std::vector<std::string> stopped;  // "rank 3": by SIGSTOP or a debugger; this node's only
   control::Missing missing;          // announced by the launcher, and not found
 };
 
-/// All that can be read on this node.
+/// All pages that can be read on this node.
 Pages pages_here(const control::JobPlace& job);
 
 class PageLook {
@@ -36,7 +36,7 @@ class PageLook {
   /// The job that the command line means.
   static tl::expected<PageLook, NoJob> open(const CommandLine& line, const std::atomic<bool>& stop);
 
-  /// Looks anew. Blocks for at most --timeout, and only where there are other nodes.
+  /// Looks again. Blocks for at most --timeout, and only if there are other nodes.
   Pages look();
 
  private:
@@ -45,20 +45,20 @@ class PageLook {
 
   const CommandLine& line_;
   const std::atomic<bool>& stop_;
-  std::optional<control::JobPlace> here_;   // absent: from outside
+  std::optional<control::JobPlace> here_;   // absent: by --connect
   std::optional<control::JobLinks> links_;  // absent: all of the job is here
 };
 
-/// Names whose pages could not be read; the exit code that follows.
+/// Prints whose pages could not be read; returns the exit code that follows.
 ExitCode note_unread(const Pages& pages, const std::atomic<bool>& stop);
 Json unread_json(const Pages& pages);
 
 /// "rank 3", or the name of a process without one.
 std::string short_name(const control::Described& member);
-/// The process of that pair, as short as it is known.
+/// The peer of that pair, by the shortest name known.
 std::string short_name(const control::PairView& pair, const Pages& pages);
 
-/// "2026-11-26 13:20:01.250", of this machine's time zone.
+/// "2026-11-26 13:20:01.250", in this machine's time zone.
 std::string time_text(std::uint64_t unix_ms);
 
 }  // namespace livebtl::tool

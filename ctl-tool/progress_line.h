@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/progress_line.h -- how far a command has come, on stderr: one line that is redrawn on a
-// terminal; elsewhere, and only if it is asked for, a line at each step that matters.
+// ctl-tool/progress_line.h -- how far a command has come, on stderr: on a terminal one line that is
+// redrawn; elsewhere, and only if asked for, a line at each step that matters.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// matters: a step begins or ends; else it is shown on terminals alone.
+  /// matters: a step begins or ends; other progress is shown only on terminals.
   void show(const std::string& text, bool matters);
   void clear();
 

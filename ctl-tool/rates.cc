@@ -18,7 +18,7 @@ const PageView* page_of(const Pages& pages, control::MemberId member) {
   return found == pages.pages.end() ? nullptr : &*found;
 }
 
-/// Counters of a process between two of its copies.
+/// A process's counters between two of its copies of them.
 class Between {
  public:
   Between(const PageView* before, const PageView& now)
@@ -63,7 +63,7 @@ void add_transports(const PageView& page, const Between& between,
       if (found != list.end()) then = *found;
     }
     Summed& sum = sums[now.name];
-    const std::uint32_t own = now.own_pair ? 1 : 0;  // it has both its ends here
+    const std::uint32_t own = now.own_pair ? 1 : 0;  // both its ends are here
     sum.ends += now.peers + (now.peers > 0 ? own : 0);
     sum.bulk_ends += now.bulk_peers + (now.bulk_peers > 0 ? own : 0);
     sum.rate.rate.bytes_sent += between.rate(then.carried.bytes_sent, now.carried.bytes_sent);
@@ -126,7 +126,7 @@ void add_losses(const PageView& page, const Pages& pages, JobRates& rates) {
   }
 }
 
-/// "": it rests.
+/// "": at rest.
 std::string doing_of(const PageView& page) {
   const bool foot_or_top = page.rung == control::Rung::kOld || page.rung == control::Rung::kNew;
   std::string text;

@@ -10,16 +10,16 @@
 
 namespace livebtl::tool {
 
-/// Each a second, as the processes counted; 0 where a process has copied nothing between the looks.
+/// Each per second, as the processes counted; 0 if a process has copied nothing between the looks.
 struct Rate {
   double bytes_sent = 0, bytes_received = 0, messages_sent = 0, messages_received = 0;
 };
 
 struct TransportRate {
   std::string name, state;  // "open", "removed", ...
-  std::uint32_t pairs = 0;  // each once
+  std::uint32_t pairs = 0;  // each counted once
   std::uint32_t bulk_pairs = 0;
-  Rate rate;  // its messages: 0, since they are counted by pair
+  Rate rate;  // its messages are 0: they are counted by pair
   double frames_sent = 0;
   std::uint64_t paths_lost = 0;
 };
@@ -44,8 +44,7 @@ struct JobRates {
   std::vector<PairRate> pairs;   // the busiest first, then those that wait
   std::vector<LossSeen> losses;  // the newest first
   std::uint64_t losses_total = 0;
-  std::vector<std::string>
-      busy;  // "rank 3: switch sm tcp, newtx, waits for ..."; of those that do not rest
+  std::vector<std::string> busy;  // not at rest: "rank 3: switch sm tcp, newtx, waits for ..."
 };
 
 JobRates rates_between(const Pages& before, const Pages& now);

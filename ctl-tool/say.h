@@ -18,19 +18,20 @@ using Json = nlohmann::json;
 
 void print(const std::string& text);    // stdout, as it is
 void print_json(const Json& document);  // stdout, one line
-/// The one or the other.
+/// The document with --json, else the table.
 void print(const CommandLine& line, const Json& document, const Table& table);
 void complain(const std::string& text);  // stderr: "btlctl: ..."
 
-/// A command that ended before it could begin, or without an outcome: what is said, and its exit code.
-/// With --json also a document on stdout.
+/// For a command that ended before it could begin, or without an outcome: says why and returns its
+/// exit code. With --json also prints a document on stdout.
 ExitCode end_early(const CommandLine& line, const NoJob& end);
-/// The document alone.
+/// Prints only the document.
 void print_end(const CommandLine& line, const NoJob& end);
 
-/// What came of a command, for people (stdout if it is done, else stderr) or as a document.
+/// Prints what came of a command, for people (stdout if done, else stderr) or as a document.
 void report(const CommandLine& line, const control::Outcome& outcome);
-/// Of "A - B (id)" and "B - A (id)", which both ends of a pair have told, the first. Others as they are.
+/// Keeps the first of "A - B (id)" and "B - A (id)", which the two ends of a pair report; others
+/// stay.
 std::vector<std::string> each_pair_once(const std::vector<std::string>& pairs);
 
 /// A message as the JSON that goes over the wire, without its envelope's schema.
@@ -39,7 +40,7 @@ Json as_json(const control::Message& message);
 std::string rank_text(int rank);
 
 Json silent_json(const std::vector<control::MemberEntry>& silent);
-/// Names the members that did not answer; the exit code that follows from it.
+/// Prints the members that did not answer; returns the exit code that follows.
 ExitCode note_silent(const std::vector<control::MemberEntry>& silent,
                      const std::atomic<bool>& stop);
 

@@ -22,7 +22,7 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-/// The bytes of the character that the text begins with, if it is UTF-8; else 0.
+/// How many bytes the text's first character has, if it is UTF-8; else 0.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return 1;
@@ -37,7 +37,7 @@ std::size_t character_bytes(std::string_view text) {
 }  // namespace
 
 std::size_t columns_of(std::string_view text) {
-  // The user's locale may not be one of UTF-8, but the text is.
+  // The text is UTF-8, even if the user's locale is not.
   static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   const locale_t before = utf8 != nullptr ? ::uselocale(utf8) : nullptr;
   std::size_t columns = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/table.h -- columns for people: as wide as needed, numbers to the right, two spaces
+// ctl-tool/table.h -- columns for people: as wide as needed, numbers flush right, two spaces
 // between.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace livebtl::tool {
 
 class Table {
  public:
-  /// A title that ends in '>' is aligned to the right.
+  /// A title that ends in '>' aligns its column to the right.
   explicit Table(std::vector<std::string> titles) : titles_(std::move(titles)) {}
   void add(std::vector<std::string> row, Tone tone = Tone::kPlain) {
     rows_.push_back({std::move(row), tone});
@@ -32,8 +32,8 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// How wide a terminal shows it: combining marks take no column, East-Asian wide characters two. Bytes
-/// that are no UTF-8 count one each.
+/// The width on a terminal: combining marks take no column, East Asian wide characters two. Bytes
+/// that are not UTF-8 count one each.
 std::size_t columns_of(std::string_view text);
 
 /// 1.5 GiB, 12 B.
@@ -42,7 +42,7 @@ std::string human_bytes(std::uint64_t bytes);
 std::string counted(std::uint64_t count, const std::string& one, const std::string& many);
 /// Without control characters: what comes from others must not move the cursor.
 std::string printable(const std::string& text);
-/// The same, but its lines stay lines.
+/// The same, but line breaks stay.
 std::string printable_lines(const std::string& text);
 std::string join(const std::vector<std::string>& parts, const std::string& between);
 

@@ -41,7 +41,8 @@ void add_links(const PageView& page, std::size_t self,
   }
 }
 
-/// Behind a cut cable are processes that only their peers can name. Where none is missing, who is not found has left.
+/// Only their peers can name the processes behind a cut cable. If none is missing, a process that
+/// is not found has left.
 std::vector<std::string> unseen(const Pages& pages, const std::map<ProcessId, std::size_t>& index) {
   if (pages.missing.count == 0) return {};
   std::map<ProcessId, std::string> names;

@@ -21,11 +21,11 @@ struct Topology {
     std::string id, host;
     std::vector<std::size_t> processes;
   };
-  /// A pair of two processes that are here, or have told of each other; not one with itself.
+  /// A pair of two processes that are both in `processes`; not one with itself.
   struct Link {
     std::size_t one = 0, other = 0;
     std::string transport;  // that `one` sends on
-    std::string back;       // that `other` sends on; "": as far as is known the same
+    std::string back;       // that `other` sends on; "": the same, as far as known
   };
   std::string job;
   std::vector<Node> nodes;

@@ -12,7 +12,7 @@ namespace {
 
 // In pixels.
 constexpr double kRadius = 22, kCell = 96, kPad = 34, kGap = 90, kHead = 78, kTitle = 34;
-constexpr std::size_t kProcessesDrawn = 64;  // of a node; more are counted
+constexpr std::size_t kProcessesDrawn = 64;  // of a node; the rest are counted
 
 struct Place {
   double x = 0, y = 0;
@@ -27,7 +27,7 @@ std::size_t columns_for(std::size_t count) {
       1, static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(count)))));
 }
 
-/// Of the transports in use, in the order of their names.
+/// One for each transport in use, in the order of their names.
 std::map<std::string, std::string> colours_of(const Topology& topology) {
   constexpr const char* kColours[] = {"#0b6e4f", "#d1495b", "#1f5fbf", "#e09f3e",
                                       "#6a4c93", "#2a9d8f", "#7d5a3c", "#444444"};

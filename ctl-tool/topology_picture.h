@@ -8,7 +8,7 @@
 
 namespace livebtl::tool {
 
-/// Colours differ in lightness, too, for those who do not see all of them; the legend names them.
+/// Colours also differ in lightness, for those who cannot tell them apart; the legend names them.
 std::string picture_of(const Topology& topology);
 
 }  // namespace livebtl::tool

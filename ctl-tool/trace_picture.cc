@@ -25,7 +25,7 @@ constexpr double kEdge = 24, kLabels = 170, kPlot = 720, kRow = 22, kBar = 14, k
                  kHeading = 26, kAxis = 44;
 constexpr double kWidth = kEdge + kLabels + kPlot + 2 * kEdge;
 constexpr double kBarLeast = 1.5;
-constexpr std::size_t kRowsDrawn = 64;  // of a switch; more are counted
+constexpr std::size_t kRowsDrawn = 64;  // of a switch; the rest are counted
 constexpr double kTicksMost = 8;
 
 struct Row {
@@ -64,7 +64,7 @@ std::string bar_title(const RungRecord& rung) {
   return rung.waited_for.empty() ? text : text + ", waited for " + rung.waited_for;
 }
 
-/// 1, 2 or 5 times a power of ten, so that no more than kTicksMost fit in.
+/// 1, 2 or 5 times a power of ten, so that at most kTicksMost steps fit.
 double step_for(double span_ms) {
   const double least = span_ms / kTicksMost;
   const double power = std::pow(10.0, std::floor(std::log10(least)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/trace_picture.h -- the last switches of a job as a picture (SVG): a row a process, a bar a rung. Pure.
+// ctl-tool/trace_picture.h -- the last switches of a job as a picture (SVG): a row per process, a
+// bar per rung. Pure.
 #pragma once
 
 #include <string>
@@ -9,9 +10,9 @@
 
 namespace livebtl::tool {
 
-/// switches: of merge_history(pages, ...); each has a time axis of its own, from the first order on. Rows of one node have
-/// one clock; those of two nodes are as far apart as their clocks. Colours differ in lightness, too, for those who do not
-/// see all of them; the legend names them.
+/// switches: from merge_history(pages, ...); each has its own time axis, which begins at the first
+/// order. Rows of one node share a clock; rows of two nodes are off by as much as their clocks.
+/// Colours also differ in lightness, for those who cannot tell them apart; the legend names them.
 std::string picture_of_switches(const std::vector<control::PageView>& pages,
                                 const std::vector<MergedSwitch>& switches);
 

@@ -63,7 +63,7 @@ std::string unknown_word(const CLI::App& app, const Given& given) {
   return given.title() + " takes " + one_of(actions) + did_you_mean(word, actions);
 }
 
-/// What a command was not given, as its usage calls it; "": nothing of it is missing.
+/// What the command still needs, as its usage calls it; "": nothing.
 std::string missing_word(const Given& given) {
   if (given.apps.empty()) return "";
   for (const CLI::Option* option : given.apps.back()->get_options()) {

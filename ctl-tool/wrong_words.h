@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/wrong_words.h -- which command of btlctl's was given, and what is said of words that it does not take. Pure.
+// ctl-tool/wrong_words.h -- which btlctl command was given, and what is said about words that it
+// does not take. Pure.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -24,11 +25,11 @@ struct Given {
   std::string title() const;  // "vm migrate"; "": no command
 };
 
-/// What the parser's error is about, for people: a word that is no command, action or option, and what may have been meant;
-/// what is missing, as the usage calls it; else the error's own text.
+/// The parser's error for people: a word that is no command, action or option, and what may have
+/// been meant; what is missing, as the usage calls it; else the error's own text.
 std::string wrong_word(const CLI::App& app, const Given& given, const CLI::Error& error);
 
-/// An option of another action, as in `vm snapshot --card hca0`; "": none.
+/// Complains of an option of another action, as in `vm snapshot --card hca0`; "": none.
 std::string misplaced_option(const Given& given);
 
 }  // namespace livebtl::tool

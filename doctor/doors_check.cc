@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doctor/doors_check.cc -- library, provider and component: do they load, and do they fit to one another and to the MPI?
+// doctor/doors_check.cc -- library, provider and component: do they load, and do they fit one
+// another and the MPI?
 #include "doctor/sight.h"
 
 namespace livebtl::doctor {
@@ -15,7 +16,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// Where the library is that the provider, or else the component, is linked with; "": not found.
+/// Where the library is that the provider, else the component, is linked with; "": not found.
 std::string library_path(const Sight& sight) {
   for (const std::string& plugin :
        {sight.places.provider.empty() ? "" : launch::provider_file(sight.places),
@@ -48,7 +49,7 @@ void check_variables(const Sight& sight, Report& report) {
   }
 }
 
-/// libfabric passes over a provider that was built for another version of it without a word.
+/// libfabric silently passes over a provider that was built for another version of it.
 void check_listed(const Sight& sight, Report& report) {
   const auto info = launch::program_of(sight.system, "fi_info");
   if (!info) return;
@@ -92,7 +93,7 @@ void name_component(const Sight& sight, const launch::OpenMpi& mpi, const Error&
           "mca_base_component_disable_dlopen, take that out");
 }
 
-/// What its files say wrongly, or forbid.
+/// Mistakes in Open MPI's parameter files.
 void check_mca_files(const Sight& sight, const launch::OpenMpi& mpi, Report& report) {
   if (const std::string line = launch::joined_line_in_files(sight.system, mpi); !line.empty())
     report.fault("mca-file", "two lines of Open MPI's parameters are one: " + line,
@@ -138,7 +139,7 @@ void check_doors(const Sight& sight, const launch::OpenMpi& mpi, Report& report)
 
 void check_library(const Sight& sight, Report& report) {
   const std::string path = library_path(sight);
-  if (path.empty()) return;  // what is missing is named by the others
+  if (path.empty()) return;  // the others name what is missing
   const std::size_t mark = path.rfind(".so.");
   const std::string version = mark == std::string::npos ? "" : path.substr(mark + 4);
   if (version != sight.version && version.find('.') != std::string::npos) {

@@ -23,8 +23,7 @@ struct Finding {
 
 struct Report {
   std::vector<Finding> findings;
-  std::vector<std::pair<std::string, std::string>>
-      facts;  // what was looked at, and is well: "provider", "loads"
+  std::vector<std::pair<std::string, std::string>> facts;  // what is well: "provider", "loads"
 
   void fault(std::string_view id, std::string what, std::string why, std::string action) {
     findings.push_back({std::string(id), Finding::Kind::kFault, std::move(what), std::move(why),

@@ -14,7 +14,7 @@ bool holds(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// What follows one of these words, or stands behind its '='; "": nothing.
+/// What follows one of these words, or its '='; "": nothing.
 std::string value_of(const std::vector<std::string>& words,
                      std::initializer_list<std::string_view> names) {
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -26,7 +26,7 @@ std::string value_of(const std::vector<std::string>& words,
   return "";
 }
 
-/// A line that names several nodes, as far as it shows.
+/// Does the line, as far as it shows, name several nodes?
 bool names_several_nodes(const std::vector<std::string>& words, Family family) {
   if (family == Family::kSlurm) {
     const std::string count = value_of(words, {"-N", "--nodes"});
@@ -37,7 +37,7 @@ bool names_several_nodes(const std::vector<std::string>& words, Family family) {
          !value_of(words, {"--hostfile", "-hostfile", "--machinefile", "-f"}).empty();
 }
 
-/// Open MPI's launchers do, in the environment or by PMIx, and Slurm by PMIx (docs/adr/0054).
+/// Open MPI's launchers do, in the environment or by PMIx; Slurm does by PMIx (docs/adr/0054).
 bool gives_secret(const Sight& sight, const std::vector<std::string>& words,
                   const launch::Launcher& launcher) {
   if (launcher.family != Family::kSlurm) return launcher.family == Family::kOpenMpi;
@@ -46,7 +46,7 @@ bool gives_secret(const Sight& sight, const std::vector<std::string>& words,
       .starts_with("pmix");
 }
 
-/// livebtl-run gives a seed where nothing else is given.
+/// livebtl-run gives a seed if nothing else is given.
 void check_secret(const Sight& sight, const std::vector<std::string>& words,
                   const launch::Launcher& launcher, bool by_run, Report& report) {
   const Settings& settings = sight.settings;
@@ -71,7 +71,8 @@ void check_root(const Sight& sight, const std::vector<std::string>& words,
                "add --allow-run-as-root, or be another user");
 }
 
-/// Which word of a launcher's is an option's value is the launcher's to know: one that is a program is enough.
+/// Only the launcher knows which of its words are values of options: one that is a program is
+/// enough.
 void check_program(const Sight& sight, const std::vector<std::string>& words, Report& report) {
   const auto runs = [&sight](const std::string& word) {
     return !word.empty() && !word.starts_with('-') && launch::program_of(sight.system, word);
@@ -101,7 +102,7 @@ void name_refusal(const Error& error, const std::string& launcher, Report& repor
                                  " ... says whether that was all");
 }
 
-/// Do Open MPI's own files of parameters choose it, as a site may have written into them?
+/// Do Open MPI's own parameter files choose livebtl, as a site may have written them?
 bool chosen_by_files(const Sight& sight, Family family) {
   if (family != Family::kOpenMpi) return false;
   const auto info = launch::program_of(sight.system, "ompi_info");
@@ -111,7 +112,7 @@ bool chosen_by_files(const Sight& sight, Family family) {
   const auto set = [&](const char* name) {
     return launch::parameter_in_files(sight.system, *mpi, name);
   };
-  const std::string pml = set("pml");  // each asks ompi_info
+  const std::string pml = set("pml");  // each call asks ompi_info
   return pml == "livebtl" || (pml == "cm" && set("mtl") == "ofi" &&
                               set("opal_common_ofi_provider_include") == "livebtl");
 }

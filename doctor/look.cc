@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doctor/look.cc -- asks the kernel what the checks need to know of this process. What is opened is closed again.
+// doctor/look.cc -- asks the kernel what the checks need to know about this process. What is opened
+// is closed again.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -36,7 +37,7 @@ bool has_membarrier() {
   return commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0;
 }
 
-/// May a child read a word of this process's? Ranks are as near to one another as that, or less.
+/// May a child read this process's memory? Ranks are related as closely as that, or less.
 bool can_read_a_neighbour() {
   static const std::uint64_t here = 0x6c6976656274'6cu;
   const pid_t self = ::getpid();
@@ -78,7 +79,7 @@ bool can_listen_on(std::uint16_t port) {
          ::listen(socket.number(), 1) == 0;
 }
 
-/// Processes that have a file of /dev/infiniband open, but for those over livebtl.
+/// Processes, except those over livebtl, that have a file of /dev/infiniband open.
 std::vector<std::string> holders_of_devices(const launch::System& system) {
   std::vector<std::string> holders;
   for (const std::string& pid : system.names_in("/proc")) {
@@ -99,8 +100,8 @@ std::vector<std::string> holders_of_devices(const launch::System& system) {
   return holders;
 }
 
-/// A directory of our own may be read-only, or on a file system that is full: the processes of a job put files of some
-/// pages there. "": they can.
+/// Even our own directory may be read-only, or on a full file system: a job's processes put files
+/// of some pages there. "": they can.
 std::string why_not_writable(const std::string& directory) {
   constexpr off_t kBytes = 64u << 10;
   std::string name = directory + "/doctor-XXXXXX";

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kLockedBytesMin = 64 * kMiB;
 constexpr std::uint64_t kShmBytesMin = 64 * kMiB;
 constexpr std::uint64_t kDescriptorsMin = 1024;
-/// Unix sockets' paths end at 108 bytes; a job's name, a process's and a suffix follow.
+/// Unix sockets' paths end at 108 bytes; names of a job and a process and a suffix follow this.
 constexpr std::size_t kRunDirectoryBytesMax = 60;
 
 std::string in_mib(std::uint64_t bytes) { return std::to_string(bytes / kMiB) + " MiB"; }
@@ -37,7 +37,7 @@ void check_clock(const Sight& sight, Report& report) {
                "guest, give it kvm-clock or an invariant tsc");
 }
 
-/// In a container the processes have numbers of their own as well.
+/// Processes in a container also have pids of their own namespace.
 void check_container(const Sight& sight, Report& report) {
   for (const std::string& line :
        launch::lines_of(sight.system.file_text("/proc/self/status").value_or(""))) {
@@ -76,7 +76,7 @@ void check_limits(const Sight& sight, Report& report) {
 
 namespace {
 
-/// What cma needs, unless it is not wanted, or knem does what it would do.
+/// Checks what cma needs, unless cma is not wanted or knem replaces it.
 void check_single_copy(const Sight& sight, Report& report) {
   const SingleCopy way = sight.settings.sm_single_copy;
   if (way == SingleCopy::kNone) return;

@@ -10,7 +10,8 @@
 namespace livebtl::doctor {
 namespace {
 
-/// Smallest frames that verbs is worth anything with: RoCE takes the largest of 256, 512, 1024, ... that fits.
+/// The smallest MTU that makes verbs worth using: RoCE takes the largest of 256, 512, 1024, ...
+/// that fits.
 constexpr unsigned kInterfaceMtuMin = 1280;
 
 std::string name_of(const launch::RdmaPort& port) { return port.device + " port " + port.number; }
@@ -77,7 +78,7 @@ void check_port(const Sight& sight, const launch::RdmaPort& port, Report& report
   }
 }
 
-/// A malformed list is a fault of the settings, and told there.
+/// A malformed list is a fault of the settings, reported there.
 void check_wish(const Sight& sight, const std::vector<std::string>& devices, Report& report) {
   const auto list = parse_device_list(sight.settings.verbs_device);
   if (!list) return;

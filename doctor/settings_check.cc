@@ -43,7 +43,8 @@ bool is_named(const Settings& settings, const std::string& transport) {
   });
 }
 
-/// verbs and ofi are used where they are named, as livebtl-run does by itself, and verbs where there is a card.
+/// verbs and ofi are used only if named; livebtl-run names verbs by itself. verbs also needs a
+/// device.
 bool reaches_other_nodes(const Sight& sight) {
   const Settings& settings = sight.settings;
   const bool by_run = sight.by_run && settings.transports.empty();

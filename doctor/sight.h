@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doctor/sight.h -- what the checks look at: the machine by launch::System, and as plain values what is asked of the
-// kernel for this process. Tests make one by hand; look_at_this_node() makes the real one.
+// doctor/sight.h -- what the checks look at: the machine through launch::System, and, as plain
+// values, what the kernel says of this process. Tests make one by hand; look_at_this_node() makes
+// the real one.
 //
 // Threads: one. A check writes to the report and nowhere else.
 #pragma once
@@ -23,19 +24,18 @@ struct NodeProbe {
   bool root = false;
   std::uint64_t locked_bytes_max = 0;
   std::uint64_t descriptors_max = 0;
-  bool membarrier = true;            // the expedited one, by which an engine's lock is revoked
-  bool single_copy = true;           // a process may read the memory of one that stands beside it
+  bool membarrier = true;            // the expedited one, which revokes an engine's lock
+  bool single_copy = true;           // a process may read a neighbour's memory
   bool verbs_library = true;         // libibverbs can be loaded
   std::uint64_t shm_free_bytes = 0;  // in /dev/shm
   std::vector<LocalAddress> addresses;
-  bool port_free = true;                      // TCP_PORT, if it is set, can be listened on
+  bool port_free = true;                      // TCP_PORT is unset, or can be listened on
   std::string run_directory;                  // "": none can be used
   std::string run_problem;                    // why not
   std::string settings_problem;               // of environment and files, "": they can be read
-  std::vector<std::string> setting_warnings;  // names that are no settings
+  std::vector<std::string> setting_warnings;  // for names that are not settings
   std::string secret_problem;                 // of SECRET_FILE; "": none, or it is not set
-  std::vector<std::string>
-      device_holders;  // processes of others than livebtl's jobs that hold RDMA devices
+  std::vector<std::string> device_holders;    // processes, not livebtl's, that hold RDMA devices
 };
 
 struct Sight {
@@ -47,7 +47,7 @@ struct Sight {
   bool by_run = false;  // the launch line that is looked at begins with livebtl-run
 };
 
-/// settings: as a process that is started here would have them.
+/// settings: filled in as a process started here would have them.
 NodeProbe look_at_this_node(const launch::System& system, Settings& settings);
 
 // doors_check.cc
@@ -60,17 +60,17 @@ void check_memory(const Sight& sight, Report& report);
 void check_kernel(const Sight& sight, Report& report);
 void check_run_directory(const Sight& sight, Report& report);
 // settings_check.cc
-/// Is it the name, or the other name, of a transport that this version has?
+/// Is it the name or the alias of a transport that this version has?
 bool is_transport(std::string_view name) noexcept;
 void check_settings(const Sight& sight, Report& report);
 void check_tcp(const Sight& sight, Report& report);
 // rdma_check.cc
 void check_rdma(const Sight& sight, Report& report);
 
-/// All of these.
+/// All of the above.
 void check_node(const Sight& sight, Report& report);
-/// line_check.cc: of a launch line, beginning with the launcher. by_run: what livebtl-run is told in front of it; null:
-/// it does not stand there.
+/// line_check.cc: checks a launch line, which begins with the launcher. by_run: livebtl-run's own
+/// wishes before it; null: livebtl-run is not there.
 void check_line(const Sight& sight, const std::vector<std::string>& words,
                 const launch::Wishes* by_run, Report& report);
 

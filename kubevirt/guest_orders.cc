@@ -19,7 +19,7 @@ using hypervisor::GuestOrder;
 constexpr TimeNs kGrace = 2 * kSecond;
 constexpr TimeNs kAgainAfter = 500 * kMillisecond;
 constexpr TimeNs kUndoTimeout = 5 * kSecond;
-// At the end of the caller's time it is found out whether anybody answers at the relay.
+// The end of the caller's time is for finding out whether anybody answers at the relay.
 constexpr TimeNs kLookMax = 5 * kSecond;
 constexpr TimeNs kLookEnds = 500 * kMillisecond;
 
@@ -31,18 +31,18 @@ bool may_pass(const GuestAnswer& answer, GuestOrder order) {
          (order == GuestOrder::kReturn && is(answer, ExitCode::kRetracted));
 }
 
-/// What was set aside, but is not released by all, is used again: the guest will stay. Without an answer in time it is not
-/// known how far the order came.
+/// What was set aside but not released by all is to be used again: the guest will stay. Without an
+/// answer in time nobody knows how far the order came.
 bool may_be_half_done(const Result<GuestAnswer>& answer) {
   if (!answer) return answer.error().code == Errc::kTimeout;
   return is(*answer, ExitCode::kNotReleased) || is(*answer, ExitCode::kForeign);
 }
 
-/// KubeVirt's guests have the name of the instance as their host name.
+/// The host name of a KubeVirt guest is the name of its instance.
 std::string node_of(const std::string& domain) { return domain.substr(domain.find('_') + 1); }
 
-/// When btlctl is to have ended: where the relay is gone it takes all the time that it has, and what that means is asked
-/// afterwards; a guest's says how it has ended before its answer is no longer waited for.
+/// When btlctl must have ended: if the relay is gone it takes all its time, and what that means is
+/// asked afterwards; a guest's btlctl must say how it ended while its answer is still waited for.
 TimeNs order_ends(TimeNs until) {
   return until - std::min(kLookMax, std::max<TimeNs>(0, until - monotonic_now()) / 4);
 }
@@ -102,7 +102,8 @@ GuestOrders::Answer GuestOrders::by_agent(const GuestPlace& place, GuestOrder or
   return hypervisor::give_order(agent, {settings_.guest_btlctl, ""}, order, node, tries);
 }
 
-/// Nobody answers at the relay any more; a job that answers and knows no such node still has its devices.
+/// True: nobody answers at the relay. A job that answers but knows no such node still has its
+/// devices.
 bool GuestOrders::has_ended(const GuestPlace& place, TimeNs until) const {
   const TimeNs timeout = std::clamp<TimeNs>(until - monotonic_now(), kSecond, kLookMax) - kLookEnds;
   const auto finished =
@@ -111,7 +112,7 @@ bool GuestOrders::has_ended(const GuestPlace& place, TimeNs until) const {
   return finished && finished->code == static_cast<int>(ExitCode::kNotFound);
 }
 
-/// As far as it can be: the caller hears of the order that was not carried out.
+/// Best effort: the caller hears of the order that was not carried out.
 void GuestOrders::take_back(const GuestPlace& guest, const std::string& node) const {
   const TimeNs end = monotonic_now() + kUndoTimeout;
   (void)(guest.agent.empty() ? by_relay(guest, node, GuestOrder::kReturn, end)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// kubevirt/guest_orders.h -- has a guest's job let go of its devices, or return to them: by a relay of the job and btlctl
-// here, or by the guest's agent and btlctl there. Any thread; calls for one guest come one after the other.
+// kubevirt/guest_orders.h -- has a guest's job let go of its devices, or return to them: through a
+// relay of the job and btlctl here, or the guest's agent and btlctl there. Any thread; calls for
+// one guest run one at a time.
 #pragma once
 
 #include <map>
@@ -22,8 +23,9 @@ class GuestOrders {
  public:
   explicit GuestOrders(OrderSettings settings) : settings_(std::move(settings)) {}
 
-  /// Done, or nothing to do: the guest has no job. until: when the caller stops to wait. Errors: kRefused: the job has not
-  /// let go, or not returned, and the text says why; kTimeout; those of read_guest().
+  /// Succeeds if it is done, or the guest has no job. until: when the caller stops waiting. Errors:
+  /// kRefused: the job has not let go, or not returned; the text says why; kTimeout; those of
+  /// read_guest().
   Result<std::string> prepare(const std::string& domain, TimeNs until);
   Result<std::string> give_back(const std::string& domain, TimeNs until);
 

@@ -24,7 +24,7 @@ constexpr int kVmiDepthMax = 64;
 constexpr std::size_t kNameBytesMax = 253;
 constexpr std::size_t kPlaceBytesMax = 4096;
 
-/// "": there is none, or it is no name that Kubernetes would take.
+/// "": there is none, or Kubernetes would not take it as a name.
 std::string name_in(const Json& metadata, const char* member) {
   const auto found = metadata.find(member);
   if (found == metadata.end() || !found->is_string()) return "";
@@ -48,7 +48,8 @@ tl::unexpected<Error> place_error(const std::string& path) {
   return fail(errno == EACCES ? Errc::kAuth : Errc::kSystem, path + ": " + std::strerror(errno));
 }
 
-/// btlctl takes no link for a secret, but a directory of a Secret has nothing else. Where nothing is it says so.
+/// btlctl takes no link for a secret, but the directory of a Secret has only links. btlctl says if
+/// nothing is there.
 std::string without_links(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
@@ -94,7 +95,8 @@ Result<std::string> domain_of(std::string_view vmi) {
   return space + "_" + name;
 }
 
-/// A directory of a Secret has links to the files of it: they are followed; whose the directory is is its mounter's care.
+/// The directory of a Secret has links to its files: they are followed. Its owner is the mounter's
+/// concern.
 Result<std::optional<GuestPlace>> read_guest(const std::string& guests, const std::string& domain) {
   const std::string path = guests + "/" + domain;
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// kubevirt/guest_place.h -- which guest a hook is about, and how its job is reached: by a file a guest, as the libvirt hook
-// has it. Any thread; nothing is kept. What comes from outside is hostile.
+// kubevirt/guest_place.h -- which guest a hook is about, and how its job is reached: one file per
+// guest, as for the libvirt hook. Any thread; nothing is kept. All input is hostile.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,9 @@ struct GuestPlace {
   std::string node;                // what the job calls the guest; "": as the agent says
 };
 
-/// GUESTS/DOMAIN: a relay's HOST:PORT and the path of the job's secret, or agent:PATH; then, perhaps, what the job calls
-/// the guest. nullopt: there is no such file, so the guest has no job. Errors: kInvalid, kAuth, kSystem.
+/// Reads GUESTS/DOMAIN: a relay's HOST:PORT and the path of the job's secret, or agent:PATH; then,
+/// optionally, the job's name for the guest. nullopt: no such file, so the guest has no job.
+/// Errors: kInvalid, kAuth, kSystem.
 Result<std::optional<GuestPlace>> read_guest(const std::string& guests, const std::string& domain);
 
 }  // namespace livebtl::kubevirt

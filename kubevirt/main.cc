@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// kubevirt/main.cc -- livebtl-kubevirt: listens at a plug-in's socket for KubeVirt's node hooks. Main thread: waits for a
-// signal; gRPC's threads serve. docs/KUBEVIRT.md.
+// kubevirt/main.cc -- livebtl-kubevirt: listens on a plug-in's socket for KubeVirt's node hooks.
+// Main thread: waits for a signal; gRPC's threads serve. docs/KUBEVIRT.md.
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -10,9 +10,9 @@ namespace livebtl::kubevirt {
 namespace {
 
 constexpr TimeNs kTimeoutUnlessSaid = 25 * kSecond;
-constexpr TimeNs kAnswerMargin = 500 * kMillisecond;  // for the answer to be there in time
+constexpr TimeNs kAnswerMargin = 500 * kMillisecond;  // so that the answer arrives in time
 
-/// The hook's time-out, as virt-handler has set it.
+/// When the time-out that virt-handler set ends.
 TimeNs end_of(const grpc::ServerContext& context) {
   const auto left = context.deadline() - std::chrono::system_clock::now();
   const TimeNs most =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// kubevirt/node_hook_service.h -- the server of KubeVirt's node hooks. Threads: gRPC's, one a call; owns what it orders by.
+// kubevirt/node_hook_service.h -- the server of KubeVirt's node hooks. Threads: gRPC's, one per
+// call; owns its GuestOrders.
 #pragma once
 
 #include <node_hooks.grpc.pb.h>
@@ -14,8 +15,8 @@ class NodeHookService final : public interface::NodeHookService::Service {
  public:
   explicit NodeHookService(OrderSettings settings) : orders_(std::move(settings)) {}
 
-  /// PreMigrationSource: the guest's job lets go, or the status says why not. PostMigrationTarget: it returns. Other hook
-  /// points that are registered by mistake do nothing, well.
+  /// PreMigrationSource: the guest's job lets go, or the status says why not. PostMigrationTarget:
+  /// it returns. Other hook points, registered by mistake, succeed and do nothing.
   grpc::Status ExecuteNodeHook(grpc::ServerContext* context,
                                const interface::ExecuteNodeHookRequest* request,
                                interface::ExecuteNodeHookResponse* response) override;

@@ -18,13 +18,14 @@ std::string value_of(const std::string& text, std::string_view key) {
     if (!line.starts_with(key)) continue;
     std::string_view value = trimmed(std::string_view(line).substr(key.size()));
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
-      value = value.substr(1, value.size() - 2);  // as ompi_info writes what has a ':' in it
+      value = value.substr(1, value.size() - 2);  // ompi_info quotes what has a ':' in it
     return std::string(value);
   }
   return "";
 }
 
-/// What the component says of itself under that Open MPI: "yes", why not, or "" where it is not found or not loaded.
+/// What the component says of itself under that Open MPI: "yes", or why not; "": not found or not
+/// loaded.
 std::string what_it_says(const System& system, const OpenMpi& mpi, const Variables& more) {
   return value_of(
       system.run({mpi.info, "--parsable", "--param", "pml", "livebtl", "--level", "9"}, more)
@@ -32,7 +33,7 @@ std::string what_it_says(const System& system, const OpenMpi& mpi, const Variabl
       kServes);
 }
 
-/// The value of mca_base_component_path with our folder in it, behind what the user has there.
+/// The value of mca_base_component_path with our folder in it, after what the user has there.
 std::string component_path(const System& system, const OpenMpi& mpi, const Places& places) {
   const auto users = system.variable("OMPI_MCA_mca_base_component_path");
   if (users && !users->empty()) {
@@ -40,7 +41,7 @@ std::string component_path(const System& system, const OpenMpi& mpi, const Place
                ? *users
                : *users + ":" + places.components;
   }
-  // 4.1 finds none of its own components without the first word. 5.0 has its own in its library.
+  // 4.1 finds none of its own components without the first word; 5.0's are in its library.
   return mpi.is_5() ? places.components : "SYSTEM_DEFAULT:" + places.components;
 }
 
@@ -166,7 +167,7 @@ std::string joined_line_in_files(const System& system, const OpenMpi& mpi) {
 Result<ComponentUse> check_component(const System& system, const OpenMpi& mpi,
                                      const Places& places) {
   std::string says = what_it_says(system, mpi, {});
-  // The mpirun of 5.0 puts a path of its own in the place of the default one.
+  // The mpirun of 5.0 replaces the default path by one of its own.
   if (says == "yes" && (!mpi.is_5() || places.components.empty())) return ComponentUse{true, ""};
   if (says.empty() && places.components.empty()) {
     return fail(Errc::kNotFound,

@@ -12,7 +12,7 @@ bool is_mca_word(std::string_view word) noexcept {
          word == "--omca";
 }
 
-/// What the line itself gives a parameter of Open MPI; that counts more than a variable does.
+/// The value that the line itself gives an Open MPI parameter; it overrides a variable.
 std::optional<std::string> mca_in_line(const std::vector<std::string>& words,
                                        std::string_view name) {
   for (std::size_t i = 0; i + 2 < words.size(); ++i) {
@@ -21,7 +21,7 @@ std::optional<std::string> mca_in_line(const std::vector<std::string>& words,
   return std::nullopt;
 }
 
-/// What the line has the launcher give the program (-x NAME=VALUE); that counts more than our variable does.
+/// The value that the line exports to the program (-x NAME=VALUE); it overrides our variable.
 std::optional<std::string> exported_in_line(const std::vector<std::string>& words,
                                             const std::string& name) {
   std::optional<std::string> found;
@@ -32,7 +32,7 @@ std::optional<std::string> exported_in_line(const std::vector<std::string>& word
   return found;
 }
 
-/// Sets a parameter of Open MPI, unless it is so already.
+/// Sets an Open MPI parameter, unless it is set so already.
 Status set_mca(Draft& draft, const std::string& name, const std::string& value) {
   const auto in_line = mca_in_line(draft.words, name);
   if (in_line && *in_line != value) {
@@ -56,7 +56,7 @@ Status set_all_mca(Draft& draft, const Variables& wanted) {
   return {};
 }
 
-/// What the user has set a parameter of Open MPI to, for this line alone.
+/// The user's value of an Open MPI parameter in the line or environment.
 std::optional<std::string> mca_of_user(const Draft& draft, const std::string& name) {
   const auto in_line = mca_in_line(draft.words, name);
   return in_line ? in_line : draft.system.variable(std::string(kMca) + name);
@@ -69,8 +69,8 @@ Status keeps_provider_out(const std::string& name, const std::string& value) {
                   std::string(kMca) + name + " and of openmpi-mca-params.conf");
 }
 
-/// Open MPI has synonyms for what chooses providers. What an include names instead of ours is used without a word, and
-/// beside an exclude no include of ours may stand.
+/// Open MPI has synonyms for the parameters that choose providers. Another include would be used
+/// silently instead of ours, and no include of ours may stand beside an exclude.
 Status refuse_other_choices(const Draft& draft, const OpenMpi& mpi) {
   for (const std::string name : {"mtl_ofi_provider_include", "btl_ofi_provider_include"}) {
     std::optional<std::string> value = mca_of_user(draft, name);
@@ -86,7 +86,7 @@ Status refuse_other_choices(const Draft& draft, const OpenMpi& mpi) {
   return {};
 }
 
-/// libfabric is to find the provider, and is not to be kept from it.
+/// Lets libfabric find the provider; an error if a setting forbids it.
 Status let_find_provider(Draft& draft) {
   if (Status good = check_provider(draft.system, draft.places); !good) return good;
   std::optional<std::string> chosen = exported_in_line(draft.words, "FI_PROVIDER");
@@ -115,7 +115,8 @@ Status set_one_sided(Draft& draft) {
 Status by_component(Draft& draft, const OpenMpi& mpi, const ComponentUse& use) {
   draft.plan.door = Door::kComponent;
   if (!use.by_itself) draft.set(std::string(kMca) + "mca_base_component_path", use.path);
-  // The mpirun of 5.0 gives that path to PMIx, too, which complains in each rank of a file that is not its own.
+  // The mpirun of 5.0 also gives that path to PMIx, which complains in each rank of a file not its
+  // own.
   const std::string complaints = "PMIX_MCA_mca_base_component_show_load_errors";
   if (!use.by_itself && mpi.is_5() && !draft.system.variable(complaints))
     draft.set(complaints, "none");
@@ -139,7 +140,7 @@ Status by_provider(Draft& draft, const OpenMpi& mpi) {
   draft.plan.door = Door::kProvider;
   if (Status alone = refuse_other_choices(draft, mpi); !alone) return alone;
   if (Status found = let_find_provider(draft); !found) return found;
-  // 5.0 starts what osc/rdma goes over only if ob1 is asked: docs/PROVIDER.md.
+  // 5.0 starts what osc/rdma runs over only if ob1 is asked: docs/PROVIDER.md.
   const char* const pml = draft.wishes.one_sided && mpi.is_5() ? "^ucx" : "cm";
   Status set = set_all_mca(
       draft, {{"pml", pml}, {"mtl", "ofi"}, {"opal_common_ofi_provider_include", "livebtl"}});
@@ -160,7 +161,7 @@ Status for_mpich(Draft& draft, const Program& program) {
   draft.plan.door = Door::kProvider;
   if (Status found = let_find_provider(draft); !found) return found;
   if (!draft.system.variable("FI_PROVIDER")) draft.set("FI_PROVIDER", "livebtl");
-  // Else its own shared memory serves the processes of a node.
+  // Else MPICH's shared memory serves the processes of a node.
   if (!draft.system.variable("MPIR_CVAR_NOLOCAL")) draft.set("MPIR_CVAR_NOLOCAL", "1");
   return {};
 }

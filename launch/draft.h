@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// launch/draft.h -- a plan in the making (plan.h): what each MPI needs is added to it. Inside of launch/ alone.
+// launch/draft.h -- a plan in the making (plan.h), to which each MPI's needs are added. Only for
+// launch/.
 #pragma once
 
 #include <string>
@@ -11,10 +12,10 @@
 
 namespace livebtl::launch {
 
-/// Of the variables that are parameters of Open MPI.
+/// Prefix of variables that set Open MPI's parameters.
 inline constexpr std::string_view kMca = "OMPI_MCA_";
 
-/// What is looked at, and what is to be set.
+/// What is examined, and what is to be set.
 struct Draft {
   const System& system;
   const Places& places;
@@ -27,8 +28,8 @@ struct Draft {
   }
 };
 
-/// What the MPI of the line needs to reach livebtl, by the door that is chosen for it. info: path of the ompi_info of
-/// that Open MPI; "": there is none.
+/// Adds what the line's MPI needs to reach livebtl by the door chosen for it. info: path of that
+/// Open MPI's ompi_info; "": there is none.
 Status draft_for_open_mpi(Draft& draft, const std::string& info);
 Status draft_for_hydra(Draft& draft);
 Status draft_for_slurm(Draft& draft);

@@ -21,7 +21,7 @@ bool is_file_named(const std::string& path, std::string_view prefix) {
 Program as_program(const System& system, const std::string& path, const Libraries& libraries) {
   Program program;
   program.has_libfabric = !library_named(libraries, "libfabric.so").empty();
-  // MPICH's library goes by three names, and two of them begin as Open MPI's does.
+  // MPICH's library goes by three names, two of which begin like Open MPI's.
   for (const char* name : {"libmpich.so", "libmpi.so.12", "libmpi.so.40"}) {
     const std::string found = library_named(libraries, name);
     if (found.empty()) continue;
@@ -41,14 +41,15 @@ std::optional<Launcher> launcher_that_says(const std::string& said, const std::s
   return Launcher{Family::kSlurm, path, version_behind(said.substr(space), "")};
 }
 
-/// Is it one of ours by its name, whatever it says?
+/// Is it named like a launcher we serve, whatever it says?
 bool is_named_launcher(const std::string& path) {
   constexpr std::array<std::string_view, 5> kNames{"mpirun", "mpiexec", "mpiexec.hydra", "orterun",
                                                    "srun"};
   return std::find(kNames.begin(), kNames.end(), path.substr(path.rfind('/') + 1)) != kNames.end();
 }
 
-/// Why a launcher does not tell its version: its last line, as of a srun without a configuration of Slurm.
+/// Why a launcher does not tell its version: its last line, as from an srun without Slurm's
+/// configuration.
 Error broken_launcher(const std::string& word, const Ran& ran) {
   std::string why = ran.exit_code < 0 ? "it does not end" : "it says nothing";
   for (const std::string& line : lines_of(ran.output)) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// launch/launcher.h -- which launcher does a launch line begin with, and which MPI has the program in it?
+// launch/launcher.h -- which launcher does a launch line begin with, and which MPI does its program
+// use?
 //
-// Found out by asking them: a launcher for its version, the dynamic loader for a program's libraries. Threads: any;
-// nothing is kept. Errors: kNotFound (there is no such program), kUnsupported (none that we know, or one that fails).
+// Asks a launcher for its version, and the dynamic loader for a program's libraries. Threads: any;
+// nothing is kept. Errors: kNotFound (there is no such program), kUnsupported (one we do not know,
+// or that fails).
 #pragma once
 
 #include <string>
@@ -24,24 +26,25 @@ struct Launcher {
 
 Result<Launcher> find_launcher(const System& system, const std::string& word);
 
-/// The first "4.1.4" right behind `mark`; "": none.
+/// The "4.1.4" right after the first `mark`; "": none.
 std::string version_behind(std::string_view text, std::string_view mark);
 
-/// The program that stands beside another one, links followed: ompi_info beside mpirun; "": it does not.
+/// The program beside another one, or beside its target if it is a link: ompi_info beside mpirun;
+/// "": none.
 std::string beside(const System& system, const std::string& program, const std::string& name);
 
-/// Of a program or library: what the dynamic loader finds for what it is linked with.
+/// What the dynamic loader finds of the libraries that a program or library needs.
 struct Libraries {
   std::vector<std::string> paths;
   std::vector<std::string> missing;  // names
 };
 Libraries libraries_of(const System& system, const std::string& file);
-/// The path of the one whose file name begins so; "": none.
+/// The path of the first whose file name begins so; "": none.
 std::string library_named(const Libraries& libraries, std::string_view prefix);
 
 enum class Mpi { kUnknown, kOpenMpi, kMpich };
-/// The first program in a launch line that is linked with an MPI library; path "": none, as where a script or an
-/// interpreter is run, which loads MPI later.
+/// The first program in a launch line that is linked with an MPI library; path "": none, as with a
+/// script or an interpreter, which loads MPI later.
 struct Program {
   std::string path;
   Mpi mpi = Mpi::kUnknown;

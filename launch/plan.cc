@@ -12,7 +12,7 @@
 namespace livebtl::launch {
 namespace {
 
-/// A usable RDMA device is used, unless a setting says what is.
+/// Adds verbs if an RDMA device is usable, unless a setting chooses.
 void use_rdma(Draft& draft, bool file_transports) {
   const auto is_set = [&](const char* name) {
     return !draft.system.variable(name).value_or("").empty();
@@ -21,7 +21,8 @@ void use_rdma(Draft& draft, bool file_transports) {
   if (has_usable_port(draft.system)) draft.set("LIVEBTL_TRANSPORTS", "+verbs");
 }
 
-/// Open MPI's mpirun gives its processes something that only they know; the others do not, or only where PMIx is used.
+/// Open MPI's mpirun gives its processes something that only they know; the others do not, or only
+/// with PMIx.
 bool lacks_seed(const Draft& draft) {
   constexpr const char* kGiven[] = {"SECRET_FD", "SECRET_FILE", "SEED"};
   const auto is_given = [&](const std::string& name) {
@@ -32,8 +33,8 @@ bool lacks_seed(const Draft& draft) {
          std::none_of(std::begin(kGiven), std::end(kGiven), is_given);
 }
 
-/// The names that Open MPI's mpirun has to be told to pass on to other nodes: of our settings, and of what we set for
-/// libfabric. It passes on OMPI_MCA_* by itself.
+/// The variables that Open MPI's mpirun must be told to pass on to other nodes: our settings, and
+/// what we set for libfabric. It passes on OMPI_MCA_* by itself.
 std::vector<std::string> passed_on(const Draft& draft) {
   std::vector<std::string> names;
   for (const auto& [name, value] : draft.plan.variables) {
@@ -49,7 +50,7 @@ std::vector<std::string> passed_on(const Draft& draft) {
   return names;
 }
 
-/// Is it there as `-x NAME` or `-x NAME=VALUE`, before the line's next part?
+/// Is it passed as `-x NAME` or `-x NAME=VALUE` before the line's next part?
 bool is_passed(std::span<const std::string> words, const std::string& name) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != ":"; ++i) {
     if (words[i] == "-x" && words[i + 1].substr(0, words[i + 1].find('=')) == name) return true;
@@ -57,7 +58,7 @@ bool is_passed(std::span<const std::string> words, const std::string& name) {
   return false;
 }
 
-/// Every part of the line, of which ':' begins a new one, has its own words.
+/// Each part of the line (':' begins a new one) needs its own -x words.
 void pass_on(Draft& draft) {
   const std::span<const std::string> words(draft.words);
   const auto names = passed_on(draft);

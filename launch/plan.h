@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// launch/plan.h -- how a launch line is put on livebtl: which door, which variables and words. Nothing is set that is
-// not needed, and nothing against what the user has set. docs/adr/0052 has the reasons.
+// launch/plan.h -- how a launch line is made to use livebtl: which door, which variables and words.
+// Only what is needed is set, and nothing against what the user has set. docs/adr/0052 has the
+// reasons.
 //
-// Threads: any; nothing is kept. Errors: kNotFound (no such program), kUnsupported (this MPI cannot), kInvalid (what is
-// set already, or a word of the line, says otherwise).
+// Threads: any; nothing is kept. Errors: kNotFound (no such program), kUnsupported (this MPI
+// cannot), kInvalid (an existing setting or a word of the line contradicts).
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ namespace livebtl::launch {
 
 struct Wishes {
   std::optional<Door> door;  // none: the component where it can be used, else the provider
-  bool one_sided = false;    // MPI_Put and its like over livebtl, too
+  bool one_sided = false;    // also MPI_Put and its like over livebtl
 };
 
 struct Plan {
@@ -26,20 +27,19 @@ struct Plan {
   Door door = Door::kProvider;
   Variables variables;             // to be set
   std::vector<std::string> words;  // the whole line, beginning with the launcher as it was given
-  bool needs_seed =
-      false;  // LIVEBTL_SEED is to be set, too: random, new for each start, shown to nobody
-  std::string why_provider;  // where the component was wished for or tried, and could not be used
+  bool needs_seed = false;   // also set LIVEBTL_SEED: random, new for each start, shown to nobody
+  std::string why_provider;  // why the component, which was tried, cannot be used
 };
 
-/// words: the line, beginning with the launcher. file_transports: a file of settings says which transports are used,
-/// so that nothing is to be set about RDMA devices.
+/// words: the line, beginning with the launcher. file_transports: a settings file says which
+/// transports to use, so that nothing is set about RDMA devices.
 Result<Plan> make_plan(const System& system, const Places& places,
                        const std::vector<std::string>& words, const Wishes& wishes,
                        bool file_transports);
 
-/// The plan as a line for a shell, to be copied: what is secret is made by the shell.
+/// The plan as a shell line to copy; the shell itself makes what is secret.
 std::string as_shell_line(const Plan& plan);
-/// A word as a shell reads it.
+/// A word quoted for a shell.
 std::string shell_quoted(const std::string& word);
 
 }  // namespace livebtl::launch

@@ -8,7 +8,7 @@ namespace livebtl::launch {
 namespace {
 
 constexpr const char* kDevices = "/sys/class/infiniband";
-constexpr std::string_view kGidCharacters = "0:\n";  // of one that is not set
+constexpr std::string_view kGidCharacters = "0:\n";  // of an unset one
 
 std::string value_in(const System& system, const std::string& path) {
   return std::string(trimmed(system.file_text(path).value_or("")));

@@ -27,7 +27,8 @@ constexpr std::size_t kOutputBytesMax = 256u << 10;
 constexpr std::size_t kNamesMax = 4096;
 constexpr TimeNs kRunTimeMax = 20'000 * kMillisecond;
 
-/// Appends what can be read to `text`, up to `most` bytes in all; what is beyond is dropped. false: the end.
+/// Appends what can be read to `text`, up to `most` bytes in all; drops the rest. false: the end,
+/// or an error.
 bool read_more(int fd, std::string& text, std::size_t most) {
   std::array<char, 4096> part{};
   const ssize_t count = ::read(fd, part.data(), part.size());
@@ -58,7 +59,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// A child whose output goes to `output`; -1: it did not start.
+/// Starts a child whose output goes to `output`; -1: it failed.
 pid_t start(const std::vector<std::string>& words, const Variables& more, int output) {
   std::vector<std::string> arguments = words, environment = environment_with(more);
   posix_spawn_file_actions_t actions;
@@ -105,7 +106,7 @@ std::vector<std::string> RealSystem::variable_names() const {
 }
 
 std::optional<std::string> RealSystem::file_text(const std::string& path) const {
-  // Nothing that is read here is a pipe; one that lies in its place must not be waited for.
+  // No file read here is a pipe; a pipe in the place of one must not be waited for.
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return std::nullopt;
   std::string text;

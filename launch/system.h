@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// launch/system.h -- what of the machine livebtl-run and `btlctl doctor` look at: environment, files, and what other
-// programs say. Behind an interface, so that tests play machines that nobody has.
+// launch/system.h -- what livebtl-run and `btlctl doctor` see of the machine: environment, files,
+// and what other programs say. Behind an interface, so that tests can play machines that nobody
+// has.
 //
-// Threads: one. What is read is hostile: bounded in size, and checked by those who use it.
+// Threads: one. All input is hostile: bounded in size, and checked by its users.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +19,7 @@ namespace livebtl::launch {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// What became of another program.
+/// What came of running a program.
 struct Ran {
   int exit_code = -1;  // -1: it did not start, did not end in time, or was killed
   std::string output;  // both streams, the first 256 KiB
@@ -45,13 +46,13 @@ class System {
   virtual std::optional<std::string> file_text(const std::string& path) const = 0;
   /// Sorted, without "." and ".."; empty: there is no such directory.
   virtual std::vector<std::string> names_in(const std::string& directory) const = 0;
-  /// Of what a link leads to; nullopt: there is nothing.
+  /// Follows links; nullopt: nothing is there.
   virtual std::optional<FileFacts> facts(const std::string& path) const = 0;
-  /// Without links in it; nullopt: there is nothing.
+  /// With links resolved; nullopt: nothing is there.
   virtual std::optional<std::string> resolved(const std::string& path) const = 0;
   virtual bool may_read_and_write(const std::string& path) const = 0;
   virtual bool may_execute(const std::string& path) const = 0;
-  /// words.front() is a path. more: variables that are set for it besides; it gets no input.
+  /// words.front() is a path. more: additional variables for the program, which gets no input.
   virtual Ran run(const std::vector<std::string>& words, const Variables& more = {}) const = 0;
 };
 
@@ -73,7 +74,7 @@ class RealSystem final : public System {
 std::optional<std::string> program_of(const System& system, const std::string& word);
 
 std::vector<std::string> lines_of(std::string_view text);
-/// Without white space at both ends.
+/// Without white space at either end.
 std::string_view trimmed(std::string_view text) noexcept;
 std::string directory_of(const std::string& path);
 

@@ -55,7 +55,7 @@ class Stream:
 
 
 class Demo:
-    """One job, and what has been measured of it so far."""
+    """One job, and what was measured of it so far."""
 
     def __init__(self, job):
         self.job, self.stream, self.tcp = job, Stream(job), TcpBytes()

@@ -20,7 +20,8 @@ namespace {
 
 constexpr TimeNs kListTimeout = 5 * kSecond;
 constexpr TimeNs kGrace = 5 * kSecond;  // for btlctl to take back what it began
-// btlctl looks at 4096 files of another user, of 4 KiB each: one user alone cannot make the list longer than that.
+// btlctl looks at 4096 files of another user, of 4 KiB each: no user alone can make the list
+// longer.
 constexpr std::size_t kListBytesMax = std::size_t{64} << 20;
 
 std::string name_of_machine() {
@@ -35,7 +36,7 @@ bool is_code(int code, ExitCode expected) { return code == static_cast<int>(expe
 JobOrders::JobOrders(const Settings& settings)
     : settings_(settings), node_(settings.node.empty() ? name_of_machine() : settings.node) {}
 
-/// Without a user: behind a relay, where there is one job, or none if nobody answers.
+/// A job without a user is behind a relay: there is one, or none if nobody answers.
 Result<JobOrders::Found> JobOrders::jobs(TimeNs until) const {
   std::vector<std::string> words = settings_.btlctl;
   words.emplace_back("--json");
@@ -55,7 +56,7 @@ Result<JobOrders::Found> JobOrders::jobs(TimeNs until) const {
   Found found;
   for (const Json& each : *list) {
     Job job{text_in(each, "job"), text_in(each, "user")};
-    // Users name their jobs, and other words would be options.
+    // Users name their jobs, and other names might be options.
     const bool named = is_plain_name(job.id) && job.id.front() != '-' &&
                        (job.user.empty() || is_plain_name(job.user));
     if (named) found.jobs.push_back(std::move(job));
@@ -98,7 +99,7 @@ Outcome JobOrders::order(const Job& job, bool prepare, TimeNs until) const {
   return {Outcome::Kind::kDone, of + answer.text + absent};
 }
 
-/// One job that cannot be ordered keeps none of the others from it, nor their share of the time.
+/// A job that cannot be ordered costs the others neither their turn nor their share of the time.
 Outcome JobOrders::order_all(bool prepare, TimeNs until) const {
   auto found = jobs(until);
   if (!found) return {Outcome::Kind::kNotDone, found.error().text};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/job_orders.h -- has btlctl order the jobs of this node to let go of their devices, or to return to them. The
-// main thread's; blocks; owns nothing.
+// watchd/job_orders.h -- has btlctl order the jobs of this node to let go of their devices, or to
+// return to them. Main thread only; blocks; owns nothing.
 #pragma once
 
 #include "watchd/settings.h"
@@ -12,8 +12,8 @@ class JobOrders {
  public:
   explicit JobOrders(const Settings& settings);
 
-  /// All jobs let go, one after the other, user by user in turn (turns.h); after `until` no other one is tried. kDone: all
-  /// have released; or there is none.
+  /// Has all jobs let go, one after the other, users in turn (turns.h); tries no other one after
+  /// `until`. kDone: all have released, or there is none.
   Outcome prepare(TimeNs until) const;
   Outcome give_back(TimeNs until) const;
   const std::string& node() const noexcept { return node_; }

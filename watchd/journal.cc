@@ -15,8 +15,7 @@
 namespace livebtl::watchd {
 namespace {
 
-constexpr std::size_t kKeptBytesMax = std::size_t{1}
-                                      << 20;  // a longer one is shortened at the start
+constexpr std::size_t kKeptBytesMax = std::size_t{1} << 20;  // read() shortens a longer one
 constexpr std::size_t kReadBytesMax = std::size_t{64} << 20;
 
 Error journal_error(Errc code, const std::string& path, const char* what) {
@@ -104,7 +103,7 @@ Result<std::vector<Entry>> Journal::read(std::vector<std::string>& warnings) {
   return entries;
 }
 
-/// The old one stays beside it as .1. The new file is locked before it has the name.
+/// The old file stays beside it as .1. The new one is locked before it gets the name.
 Status Journal::shorten(std::string& text) {
   const std::string fresh = path_ + ".new";
   ::unlink(fresh.c_str());
@@ -121,7 +120,7 @@ Status Journal::shorten(std::string& text) {
   return {};
 }
 
-/// A line that is there in part would spoil the next one.
+/// Cuts off a partial line, which would spoil the next one.
 Status Journal::append(const Entry& entry) {
   struct stat facts {};
   const bool known = ::fstat(file_.number(), &facts) == 0;

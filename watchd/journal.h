@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/journal.h -- the file with what was done, an Entry a line, each on the disk before what it announces is done. The
-// main thread's; owns the file, and with it the lock that keeps a second livebtl-watchd away.
+// watchd/journal.h -- the record of what was done, an Entry per line, each on the disk before the
+// step that it announces. Main thread only; owns the file, and with it the lock that keeps a second
+// livebtl-watchd away.
 #pragma once
 
 #include "base/fd.h"
@@ -10,13 +11,13 @@ namespace livebtl::watchd {
 
 class Journal {
  public:
-  /// Makes it if it is not there. Errors: kRefused: another process has it; kAuth, kSystem.
+  /// Creates it if it is missing. Errors: kRefused: another process has it; kAuth, kSystem.
   static Result<Journal> open(const std::string& path);
 
-  /// All lines of before, oldest first. A last line that is cut off was never announced as written, and is left out; of
-  /// others that cannot be read `warnings` says which.
+  /// All earlier lines, oldest first. A last line that is cut off was never reported as written,
+  /// and is left out; `warnings` names others that cannot be read.
   Result<std::vector<Entry>> read(std::vector<std::string>& warnings);
-  /// Errors: kSystem: what it announces must not be done, if it may be done only once.
+  /// Errors: kSystem: the announced step must not be taken, if it may be taken only once.
   Status append(const Entry& entry);
 
  private:

@@ -31,7 +31,7 @@ struct WatchdLine {
   bool dry_run = false, once = false, quiet = false, check = false;
 };
 
-/// The service is started again after all but kUsage and kNotPermitted (livebtl-watchd.service).
+/// The service is restarted after all codes but kUsage and kNotPermitted (livebtl-watchd.service).
 ExitCode complain(const Error& error) {
   std::fprintf(stderr, "livebtl-watchd: %s\n", error.text.c_str());
   switch (error.code) {
@@ -40,7 +40,7 @@ ExitCode complain(const Error& error) {
     case Errc::kRefused:
       return ExitCode::kBusy;
     case Errc::kSystem:
-      return ExitCode::kRetracted;  // a full disk, no descriptor: another start may find it better
+      return ExitCode::kRetracted;  // a full disk, no descriptor: another start may fare better
     default:
       return ExitCode::kUsage;
   }
@@ -67,7 +67,7 @@ void define(CLI::App& app, WatchdLine& line) {
 Result<Settings> settings_of(const WatchdLine& line) {
   const std::string config = line.config.empty() ? kConfigFile : line.config;
   auto assignments = read_config_file(config);
-  // One without a line is read as one that is not there.
+  // A missing file reads like one without a line.
   if (assignments && assignments->empty() && !line.config.empty() &&
       ::access(config.c_str(), F_OK) != 0)
     return fail(Errc::kInvalid, config + ", named by --config, is not there");
@@ -94,7 +94,7 @@ Result<std::unique_ptr<Source>> make_source(const std::string& name, const Setti
   return SocketSource::listen(settings.socket);
 }
 
-/// A dry run would take the socket away from the livebtl-watchd that runs.
+/// A dry run would take the socket away from the running livebtl-watchd.
 tl::unexpected<Error> not_with_socket(const WatchdLine& line) {
   const char* const why =
       line.once
@@ -134,7 +134,7 @@ Fd signals_to_end() {
   return Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-/// Nobody has heard what a dry run would do.
+/// Was the output of a dry run lost?
 bool is_lost(const WatchdLine& line) {
   return line.dry_run && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0);
 }

@@ -36,7 +36,7 @@ Poller::~Poller() {
   thread_.join();
 }
 
-/// false: it is to end.
+/// false: stopped.
 bool Poller::wait(TimeNs duration) {
   std::unique_lock lock(mutex_);
   return !changed_.wait_for(lock, std::chrono::nanoseconds(duration), [this] { return stopped_; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/poller.h -- a thread that looks at one source over and over, and leaves what it says in a mailbox. Owns its
-// thread, borrows source and mailbox.
+// watchd/poller.h -- a thread that looks at one source again and again, and leaves what it says in
+// a mailbox. Owns its thread, borrows source and mailbox.
 #pragma once
 
 #include <condition_variable>

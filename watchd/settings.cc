@@ -12,7 +12,7 @@ namespace livebtl::watchd {
 namespace {
 
 using Words = std::vector<std::string>;
-/// "": it is taken; else what the setting takes.
+/// "": accepted; else what the setting takes.
 using Take = std::function<std::string(Settings&, const std::string&)>;
 
 constexpr std::size_t kWordsMax = 16;
@@ -63,8 +63,8 @@ Take text(std::string Settings::*member) {
   };
 }
 
-/// No option of a command can be meant, and the words reach another program: watchd-btlctl lets the same ones through.
-/// libfabric's providers have names as tcp;ofi_rxm.
+/// Must not look like an option, as the words reach another program; watchd-btlctl lets the same
+/// ones through. libfabric's providers have names such as tcp;ofi_rxm.
 bool is_transport(const std::string& word) {
   const std::size_t end = std::min(word.find(':'), word.size());
   return is_plain_name(word.substr(0, end)) && word.front() != '-' &&

@@ -19,7 +19,7 @@ struct Settings {
   std::string journal = "/var/lib/livebtl-watchd/journal.jsonl";
   std::string azure_url = "http://169.254.169.254", gce_url = "http://metadata.google.internal",
               ec2_url = "http://169.254.169.254";
-  std::string azure_machine;  // "": its metadata are asked
+  std::string azure_machine;  // "": as the metadata say
   std::vector<std::string> slurm_command = {"scontrol", "show", "node", "--oneliner"};
   std::string file = "/run/livebtl-watchd/notices.json";
   std::string socket = "/run/livebtl-watchd/socket";
@@ -30,7 +30,7 @@ struct Settings {
 
 inline constexpr const char* kSourceNames[] = {"azure", "gce", "ec2", "slurm", "file", "socket"};
 
-/// Later assignments count more. Errors: kInvalid: a name that there is not, a value out of its limits.
+/// Later assignments win. Errors: kInvalid: an unknown name, a value out of its limits.
 Result<Settings> read_watchd_settings(const std::vector<Assignment>& assignments);
 
 }  // namespace livebtl::watchd

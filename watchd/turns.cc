@@ -33,7 +33,7 @@ std::optional<Turns::Turn> Turns::next(TimeNs now, TimeNs until) {
   User user = std::move(users_.front());
   const TimeNs of_user = (until - now) / static_cast<TimeNs>(users_.size());
   const TimeNs of_job = of_user / static_cast<TimeNs>(user.jobs.size());
-  // A usual turn out of hardly more time than that would be all that the user's other jobs have.
+  // A usual turn out of hardly more time would use up what the user's other jobs have.
   const TimeNs least = of_user > kTurnUsual ? kTurnUsual : kTurnLeast;
   users_.pop_front();
   Turn turn{{std::move(user.jobs.front()), user.name}, now + std::max(of_job, least)};

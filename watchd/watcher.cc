@@ -51,8 +51,8 @@ Status Watcher::begin() {
   return {};
 }
 
-/// A source is told what was done. A dry run does nothing, and its word would be taken for that of the livebtl-watchd that
-/// runs: `released`, while the job still has its devices.
+/// Tells a source what was done. A dry run does nothing, and its word would be taken for the
+/// running livebtl-watchd's: `released`, while the job still has its devices.
 void Watcher::tell_source(const Entry& entry) {
   if (!parts_.journal) return;
   for (const auto& source : parts_.sources)
@@ -113,7 +113,7 @@ Outcome Watcher::perform(const Action& action) {
   return prepares ? orders_.prepare(action.until) : orders_.give_back(action.until);
 }
 
-/// Reports that have come meanwhile are heard between two steps: an event may be withdrawn.
+/// Takes reports that came meanwhile between two steps: an event may be withdrawn.
 TimeNs Watcher::do_what_is_due(int signals) {
   for (;;) {
     for (const Delivery& delivery : mailbox_.take_all()) take(*delivery.source, delivery.report);

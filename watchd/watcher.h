@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/watcher.h -- puts sources, events, journal and orders together. The main thread's; owns them all.
+// watchd/watcher.h -- puts sources, events, journal and orders together. Main thread only; owns
+// them all.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace livebtl::watchd {
 
 struct Parts {
   std::vector<std::unique_ptr<Source>> sources;
-  std::optional<Journal> journal;  // none: of a dry run, which writes to standard output
+  std::optional<Journal> journal;  // none: a dry run, which writes to standard output
 };
 
 class Watcher {
@@ -21,14 +22,15 @@ class Watcher {
 
   /// Goes on where the journal ends.
   Status begin();
-  /// Until a signal is read from there.
+  /// Runs until `signals` has a signal to read.
   void run(int signals);
-  /// Asks each source once and does what is due. false: a source did not answer, or something is left to be tried again.
+  /// Asks each source once and does what is due. false: a source did not answer, or something must
+  /// be tried again.
   bool once();
 
  private:
   void take(Source& source, const Result<Report>& report);
-  /// Returns until when there is nothing to do.
+  /// Returns the time until which there is nothing to do.
   TimeNs do_what_is_due(int signals);
   Outcome perform(const Action& action);
   Outcome acknowledge(const Action& action);

@@ -25,7 +25,7 @@
 namespace livebtl::tool {
 namespace {
 
-/// What the job's file in the set is called after.
+/// What the job's file in the set is named after.
 std::string node_name() {
   const char* const named = ::secure_getenv("LIVEBTL_NODE");
   utsname host{};
@@ -34,7 +34,8 @@ std::string node_name() {
   return hypervisor::well_formed_machine(name) ? name : "node";
 }
 
-/// Once a job was found it is named as that one: what is looked up later must not be another's, whoever starts one.
+/// Once a job is found, `line` names exactly that one: later lookups must not find another, whoever
+/// starts one.
 tl::expected<control::JobPlace, NoJob> find_same_job(CommandLine& line) {
   auto job = find_job(line.job, line.user);
   if (!job) return job;
@@ -43,15 +44,15 @@ tl::expected<control::JobPlace, NoJob> find_same_job(CommandLine& line) {
   return job;
 }
 
-/// So that the command ends with the same code in the end.
+/// An error that leads the command to the same exit code.
 tl::unexpected<Error> without_job(const NoJob& why) {
   const bool denied = why.code == ExitCode::kNotPermitted;
   const bool unclear = why.code == ExitCode::kUsage;
   return fail(denied ? Errc::kAuth : unclear ? Errc::kInvalid : Errc::kNotFound, why.text);
 }
 
-/// The relay that a card names, unless it listens at an address that this node does not have today: then the card is as old
-/// as the dump that it was restored from.
+/// The relay that a card names; "": it listens at an address that this node does not have now, as
+/// the card is as old as the dump that it was restored from.
 std::string relay_here(const control::MemberCard& card) {
   const std::vector<LocalAddress> here = local_addresses();
   std::string text;

@@ -12,7 +12,7 @@ namespace livebtl::tool {
 namespace {
 
 constexpr double kCriuLeaseMin = 60.0;    // seconds
-constexpr double kCriuTimeoutMin = 30.0;  // else a way back would have no time
+constexpr double kCriuTimeoutMin = 30.0;  // less leaves no time for the way back
 
 void define_directory(CLI::App& app, CommandLine& line) {
   add_word(app, "DIR", line.vm.directory, "DIRECTORY", "The set's directory")

@@ -17,7 +17,7 @@ inline constexpr double kCriuLeaseDefault = 600.0;  // seconds
 void define_criu_run(CLI::App& app, CommandLine& line);
 void define_criu_restore(CLI::App& app, CommandLine& line);
 
-/// Of all three; of run; of restore. "": there is none.
+/// Conflicts of all three; of run; of restore. "": none.
 std::string conflict_of_criu(const CommandLine& line);
 std::string conflict_of_nodes(const CommandLine& line);
 std::string conflict_of_restart(const CommandLine& line);

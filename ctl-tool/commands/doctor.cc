@@ -25,7 +25,7 @@ std::string first_program(const CommandLine& line) {
   return first.substr(first.rfind('/') + 1);
 }
 
-/// livebtl-run's own words in front of a launch line, and those of btlctl, are read as they read them.
+/// Reads livebtl-run's own words before a launch line, and btlctl's, as those programs would.
 void check_line(const CommandLine& line, const doctor::Sight& sight, const std::atomic<bool>& stop,
                 doctor::Report& report) {
   if (line.words.empty()) return;
@@ -78,13 +78,14 @@ JobSight asked(const CommandLine& line, control::JobLinks& links, const std::ato
   return sight;
 }
 
-/// A process that was not waited for is not silent: a look that was broken off finds no faults.
+/// A process that we stopped waiting for is not silent: an interrupted look finds no faults.
 ExitCode end_interrupted(const CommandLine& line) {
   return end_early(line, {ExitCode::kInterrupted, "interrupted; nothing was changed"});
 }
 
-/// The job that is named, or each on this node of the user whose jobs a command is for: a root without jobs must not be told
-/// that all is well beside a job that `btlctl status` shows it. Done: it could be asked, or there is none.
+/// Looks at the named job, or at each job here of the user whose jobs a command is for: root
+/// without jobs must not be told that all is well next to a job that `btlctl status` shows it.
+/// Done: the jobs could be asked, or there are none.
 ExitCode look_at_jobs(const CommandLine& line, const std::atomic<bool>& stop,
                       doctor::Report& report) {
   CommandLine one = line;
@@ -146,7 +147,7 @@ Json report_json(const doctor::Report& report, ExitCode code) {
 }
 
 ExitCode examine(const CommandLine& line, const std::atomic<bool>& stop) {
-  set_log_level(LogLevel::kError);  // what would be warned of is among the findings
+  set_log_level(LogLevel::kError);  // warnings are among the findings
   doctor::Report report;
   look_at_node(line, stop, report);
   if (stop.load()) return end_interrupted(line);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/help.cc -- help [COMMAND]: the manual page where it and man are installed, else what --help prints.
+// ctl-tool/commands/help.cc -- help [COMMAND]: the manual page if it and man are installed, else
+// what --help prints.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -16,7 +17,7 @@
 namespace livebtl::tool {
 namespace {
 
-/// Has man this page? Its own complaints are nobody's concern.
+/// Does man have this page? Its own complaints are dropped.
 bool man_has(const std::string& page) {
   posix_spawn_file_actions_t actions;
   if (::posix_spawn_file_actions_init(&actions) != 0) return false;

@@ -42,7 +42,7 @@ std::string people_of(const control::SwitchRecord& what) {
   return text;
 }
 
-/// The slow ones of a rung below one another.
+/// Lists a rung's slow processes below one another.
 void add_rung(const MergedRung& rung, Table& table) {
   table.add({"  " + rung_text(rung),
              std::to_string(rung.reached) + "/" + std::to_string(rung.members),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/hold.cc -- hold start | renew | check | end: parks all traffic of a job while
-// snapshots are taken of its machines. job restored: has it go on from these.
+// its machines are snapshotted. job restored: lets the job go on from the snapshots.
 #include "ctl-tool/command.h"
 #include "ctl-tool/coordinate.h"
 #include "ctl-tool/options.h"

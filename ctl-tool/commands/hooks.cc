@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/hooks.cc -- hooks install | remove | check: the scripts by which guest agents, hypervisors
-// and checkpointers call btlctl (docs/HOOKS.md), put where these look for them.
+// ctl-tool/commands/hooks.cc -- hooks install | remove | check: the scripts by which guest agents,
+// hypervisors and checkpointers call btlctl (docs/HOOKS.md), put where those look for them.
 #include <algorithm>
 #include <filesystem>
 
@@ -84,7 +84,7 @@ Found remove(const Hook& hook, const fs::path& root, bool dry_run) {
   return result;
 }
 
-/// Without names a missing hook is no fault: few machines need all of them.
+/// If no hook is named, a missing one is no fault: few machines need all.
 Found look_at(const Hook& hook, const fs::path& root, bool wanted) {
   const fs::path place = place_of(hook, root);
   Found result{&hook, place.string(), state_of(hook, root, place)};
@@ -155,7 +155,7 @@ void define_hooks_check(CLI::App& app, CommandLine& line) {
   add_names(app, line, join(hook_names(), ", ") + "; without: all");
 }
 
-/// install and remove take no hook by themselves.
+/// install and remove choose no hook by themselves.
 std::string conflict_of_named(const CommandLine& line) {
   if (line.arguments.size() > 1) return "";
   std::vector<std::string> known;

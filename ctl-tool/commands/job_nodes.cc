@@ -25,7 +25,7 @@ std::string host_in(const std::string& name) {
   return at == std::string::npos ? "" : name.substr(at + kOn.size());
 }
 
-/// By name, each with its id. Errors: kInvalid: a name cannot be that of one node.
+/// Names of nodes, with their ids. Errors: kInvalid: a name cannot be that of one node.
 Result<std::map<std::string, std::string>> nodes_in(
     const std::vector<control::MemberEntry>& members) {
   std::map<std::string, std::string> nodes;

@@ -10,8 +10,8 @@
 
 namespace livebtl::tool {
 
-/// By name, those of all members that the launcher announced. Errors: kNotFound: not all are found, within 10 s; kInvalid: a
-/// name is none, or that of two nodes.
+/// The names of the nodes of all members that the launcher announced. Errors: kNotFound: not all
+/// are found within 10 s; kInvalid: a name is not valid, or is that of two nodes.
 Result<std::vector<std::string>> nodes_of_job(const CommandLine& line);
 
 }  // namespace livebtl::tool

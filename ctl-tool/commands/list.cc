@@ -12,7 +12,7 @@ namespace {
 using control::ListAnswer;
 using control::MemberEntry;
 
-/// One transport over all members.
+/// One transport, summed over all members.
 struct Sum {
   core::TransportStatus total;
   std::uint32_t members = 0, open = 0, excluded = 0, quiesced = 0, absent = 0;
@@ -27,7 +27,7 @@ std::map<std::string, Sum> sum_transports(
       sum.total.alias = transport.alias;
       sum.total.exclusivity = transport.exclusivity;
       sum.total.weight = transport.weight;
-      // A pair with itself has both its ends in one process.
+      // A process's pair with itself has both ends there.
       const std::uint32_t own = transport.own_pair ? 1 : 0;
       sum.total.peers += transport.peers + (transport.peers > 0 ? own : 0);
       sum.total.bulk_peers += transport.bulk_peers + (transport.bulk_peers > 0 ? own : 0);
@@ -44,11 +44,11 @@ std::map<std::string, Sum> sum_transports(
   return sums;
 }
 
-/// Each end counts a pair.
+/// Both ends count a pair.
 std::string pairs_of(std::uint32_t ends) { return std::to_string((ends + 1) / 2); }
 
 std::string state_of(const Sum& sum) {
-  // Some only: a command for one node, or one that is under way.
+  // Not in all: the command was for one node, or is under way.
   const auto in = [&](std::uint32_t members) {
     return members == sum.members ? std::string() : " in " + std::to_string(members);
   };

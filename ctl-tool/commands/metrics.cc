@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/metrics.cc -- metrics: the jobs of this node for a monitoring system: once, or into a file of
-// node_exporter's.
+// ctl-tool/commands/metrics.cc -- metrics: this node's jobs for a monitoring system: printed once,
+// or into a file for node_exporter.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,10 +31,11 @@ NoJob cannot_write(const std::string& path) {
   return {code, "cannot write " + path + ": " + std::strerror(errno)};
 }
 
-/// A reader finds the old text or the new one, whole. Readable for all: node_exporter is another user.
+/// A reader finds the old text or the new one, whole. Readable by all: node_exporter is another
+/// user.
 std::optional<NoJob> replace_file(const std::string& path, const std::string& text) {
   const std::string unnamed = path + ".new." + std::to_string(::getpid());
-  ::unlink(unnamed.c_str());  // of a call that was killed, which had this number
+  ::unlink(unnamed.c_str());  // left by a killed call with this pid
   Fd fd(::open(unnamed.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!fd) return cannot_write(unnamed);
   const bool written =

@@ -34,10 +34,11 @@ tl::unexpected<Error> another_users(const std::string& path) {
                                   "remove it, the job makes another one");
 }
 
-/// The process that listens; by its descriptor, as its number may be another's soon. None: nobody does. Errors: kRefused: it
-/// is not the owner's: the path lies in that user's directory, and may lead to anybody. The credentials are of the time when
-/// listen() was called: that process may have ended since, and its number be another user's. What has the number, and lives
-/// after its owner was read, is what the descriptor is of.
+/// The process that listens, as a pidfd, since its pid may soon be another's. Empty: nobody
+/// listens. Errors: kRefused: it is not the owner's: the path lies in that user's directory and may
+/// lead to anybody. The credentials date from the listen() call: that process may have ended since,
+/// and its pid be another user's. If the pidfd's process still lives after the pid's owner was
+/// read, that owner is its own.
 Result<Fd> process_at(const std::string& path, uid_t owner) {
   const auto link = control::LocalLink::connect(path);
   if (!link)
@@ -56,8 +57,9 @@ Result<Fd> process_at(const std::string& path, uid_t owner) {
   return has_it == owner ? Result<Fd>(std::move(process)) : another_users(path);
 }
 
-/// Made for its owner, if nobody has started a relay yet: the members must be able to open it. In the job's directory and
-/// nowhere else, whatever its owner has put in that directory's place meanwhile.
+/// Creates it for its owner if nobody has started a relay yet: the members must be able to open it.
+/// Opens it in the job's directory only, whatever the owner has put in that directory's place
+/// meanwhile.
 Fd open_start_lock(const Fd& directory, const std::string& name, uid_t owner) {
   constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
   Fd made(::openat(directory.number(), name.c_str(), kFlags | O_CREAT | O_EXCL, 0600));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/relay_pause.h -- a node's relay is ended for as long as the node's processes are dumped: it is none of
-// their tree, and a connection to it could not be. Members start another one afterwards (docs/adr/0023).
+// ctl-tool/commands/relay_pause.h -- ends a node's relay while the node's processes are dumped: it
+// is not in their tree, and a connection to it could not be dumped. Members start another one
+// afterwards (docs/adr/0023).
 #pragma once
 
 #include "base/fd.h"
@@ -8,9 +9,10 @@
 
 namespace livebtl::tool {
 
-/// Ends the job's relay on this node, if there is one; none is started while what this returns is open. Errors: kTimeout: a
-/// member has been starting one for too long, or it does not end; kRefused: what listens in its place is not the job's owner's;
-/// kSystem.
+/// Ends the job's relay on this node, if any; none is started while the returned descriptor is
+/// open. Errors: kTimeout: a member has been starting one for too long, or it does not end;
+/// kRefused: another user's process listens in its place, or a member's file names no node;
+/// kNotFound; kSystem.
 Result<Fd> pause_relay(const control::JobPlace& job);
 
 }  // namespace livebtl::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/routing.cc -- add, quiesce, remove, switch, set: what the job sends on; resume,
-// abort: the end of one of these that was left unfinished. All are ladders (coordinate.h).
+// abort: how an unfinished one of these ends. All are ladders (coordinate.h).
 #include "control/ladder/assignments.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/coordinate.h"

@@ -33,7 +33,7 @@ std::string conflict(const CommandLine& line, const control::JobLinks& links) {
   return control::several_jobs(links.job(), live);
 }
 
-/// Wipes the secret when it goes.
+/// Wipes the secret on destruction.
 struct Held {
   SecretAnswer answer;
   explicit Held(SecretAnswer heard) : answer(std::move(heard)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/settings.cc -- settings: what the library can be told, and what it is told here.
+// ctl-tool/commands/settings.cc -- settings: all that the library has, and their values here.
 #include "base/process_settings.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
@@ -31,7 +31,7 @@ ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
                     {"type", setting.type},
                     {"default", setting.fallback},
                     {"meaning", setting.meaning},
-                    {"live", false}});  // of schema 1: none changes in a running job
+                    {"live", false}});  // part of schema 1: none changes in a running job
   }
   print(line, {{"schema", "livebtl.settings/1"}, {"settings", std::move(list)}}, table);
   return ExitCode::kDone;

@@ -18,7 +18,7 @@ using control::JobLinks;
 using control::MemberEntry;
 using control::StatusAnswer;
 
-/// "sm:3 tcp:1": how many pairs use each; count: of the one lane or the other.
+/// "sm:3 tcp:1": how many pairs use each; count: selects the lane.
 std::string in_use(const core::EngineStatus& engine, std::uint32_t core::TransportStatus::*count) {
   std::vector<std::string> used;
   for (const auto& transport : engine.transports) {
@@ -28,7 +28,7 @@ std::string in_use(const core::EngineStatus& engine, std::uint32_t core::Transpo
   return used.empty() ? "-" : join(used, " ");
 }
 
-/// "": it is not held.
+/// "": not held.
 std::string held(const core::HoldReport& hold) {
   const std::string id = hex_id(hold.id);
   switch (hold.state) {
@@ -179,7 +179,7 @@ void print_missing(const control::Missing& missing) {
 ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
   if (!links) return end_early(line, links.error());
-  // Where one is silent there is to be time left for the other pages of those who answer.
+  // If one is silent, time must remain for the other pages of those that answer.
   const TimeNs timeout = line.timeout_for_look(), end = monotonic_now() + timeout;
   Asker<StatusAnswer> asker(*links, line.peers ? timeout / 2 : timeout, stop);
   auto result = asker.ask_all(control::StatusRequest{links->job(), line.peers, 0});

@@ -13,9 +13,9 @@ namespace {
 using control::MemberEntry;
 using control::StatusAnswer;
 
-constexpr std::size_t kPeersMax = 65'536;  // of one process: another user's may tell of any number
+constexpr std::size_t kPeersMax = 65'536;  // of one process: another user's may claim any number
 
-/// False: they are not all there.
+/// False: some are missing.
 bool add_other_pages(Asker<StatusAnswer>& asker, const std::string& job, const MemberEntry& member,
                      StatusAnswer& answer) {
   auto& peers = answer.engine.peers;

@@ -174,7 +174,7 @@ void show(const CommandLine& line, const TopScreen& screen, const Pages& pages,
         (screen.refreshes || line.once ? "" : "\n"));
 }
 
-/// Until then, or until a signal comes.
+/// Waits until then, or until a signal comes.
 void pause_until(TimeNs until, const std::atomic<bool>& stop) {
   constexpr TimeNs kStep = 50 * kMillisecond;
   for (TimeNs left = until - monotonic_now(); left > 0 && !stop.load();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/trace.cc -- trace: the last switches as a time line, one row a process, in the form of Chrome's
-// tracing, which Perfetto reads.
+// ctl-tool/commands/trace.cc -- trace: the last switches as a time line, one row per process, in
+// Chrome's trace format, which Perfetto reads.
 //
 // Only "X" events (with a duration, nested strictly in their row), "i" (an instant) and "M" (names).
 #include <CLI/App.hpp>
@@ -20,7 +20,7 @@ using control::PageView;
 using control::RungRecord;
 using control::SwitchRecord;
 
-/// Rows are numbered: a node is a "process" of the form, a process a "thread".
+/// Rows are numbered: a node is a "process" of the format, a process a "thread".
 class Rows {
  public:
   explicit Rows(const std::vector<PageView>& pages) {
@@ -101,7 +101,7 @@ class Trace {
            {"dur", static_cast<double>(rung.reached_ns - rung.ordered_ns) / 1e3},
            {"args", {{"reached", rung.reached}, {"waited_for", rung.waited_for}}}});
   }
-  /// Those from before the first switch shown would move the picture out of sight.
+  /// Losses before the first switch shown would push the picture out of sight.
   void add(const PageView& page, const control::LossView& loss) {
     const std::uint64_t at_ns = loss.unix_ms * std::uint64_t{kMillisecond};
     if (at_ns < begin_ns_) return;

@@ -17,7 +17,7 @@ namespace livebtl::tool {
 namespace {
 
 constexpr double kVmSecondsDefault = 900.0;
-constexpr double kVmSecondsMin = 30.0;  // else a way back would have no time
+constexpr double kVmSecondsMin = 30.0;  // less leaves no time for the way back
 
 void print_phases(const hypervisor::Report& report, const Screen& screen) {
   Table table({"PHASE", report.object_key == "card" ? "CARD" : "OF", "MS>"});
@@ -29,7 +29,7 @@ void print_phases(const hypervisor::Report& report, const Screen& screen) {
   if (!table.empty()) print(table.text(screen));
 }
 
-/// Or the error says what to install.
+/// The hypervisor, or an error that says what to install.
 Result<std::unique_ptr<hypervisor::Hypervisor>> reached(bool by_libvirt) {
   using Reached = Result<std::unique_ptr<hypervisor::Hypervisor>>;
   if (!by_libvirt) return std::make_unique<hypervisor::QmpHypervisor>();

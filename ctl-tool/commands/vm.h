@@ -22,18 +22,19 @@ TimeNs vm_timeout(const CommandLine& line);
 /// NAME,domain=NAME[,connect=URI][,card=ID]...
 Result<hypervisor::MachinePlace> read_machine(const std::string& text);
 
-/// Of all actions; "": nothing. `by_libvirt`: machines are named as domains.
+/// Wrong options that all actions have; "": none. `by_libvirt`: machines are named as domains.
 std::string problem_of_globals(const CommandLine& line, bool by_libvirt);
 bool is_libvirt_uri(const std::string& text);
-/// The same for a socket by whatever name: a link, or another way there.
+/// The same for all names of a socket: a link, or another path to it.
 std::string one_name(const std::string& path);
 
-/// Does it, shows how far it is, and says what came of it, for people or as a document.
+/// Does what the command is for, and shows its progress.
 using VmCall = std::function<hypervisor::Report(const hypervisor::Hypervisor& hypervisor,
                                                 const hypervisor::Progress& progress)>;
-/// `verb`: "vm migrate"; `by_libvirt`: libvirt is opened, else QEMU's sockets are spoken to.
+/// Prints what came of `call`, for people or as a document. `verb`: "vm migrate"; `by_libvirt`:
+/// opens libvirt, else speaks to QEMU's sockets.
 ExitCode run_vm(const CommandLine& line, const char* verb, bool by_libvirt, const VmCall& call);
-/// The second half of it.
+/// Only prints the report.
 ExitCode say_report(const CommandLine& line, const hypervisor::Report& report);
 
 }  // namespace livebtl::tool

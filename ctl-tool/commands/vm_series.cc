@@ -15,7 +15,7 @@ namespace {
 
 constexpr TimeNs kLookForStop = 100 * kMillisecond;
 
-/// No set will ever come of it: waiting does not change a command line.
+/// No set will ever be made: waiting does not change a command line.
 bool is_hopeless(ExitCode code) {
   return code == ExitCode::kUsage || code == ExitCode::kNotPermitted;
 }
@@ -30,7 +30,7 @@ ExitCode end_of_series(const CommandLine& line, const Error& error) {
   return end_early(line, {code, error.text});
 }
 
-/// One set, and then, only if that is whole and verified, the removal of old ones.
+/// Makes one set; removes old ones only if it is whole and verified.
 ExitCode make_one(const CommandLine& line, hypervisor::SetRequest request, bool by_libvirt,
                   hypervisor::SetSeries& series, const std::atomic<bool>& stop) {
   request.directory = series.next(std::time(nullptr));
@@ -47,7 +47,7 @@ ExitCode make_one(const CommandLine& line, hypervisor::SetRequest request, bool 
   return code;
 }
 
-/// false: the user wants the end.
+/// false: interrupted.
 bool wait_until_time(TimeNs until, const std::atomic<bool>& stop) {
   while (!stop.load() && monotonic_now() < until)
     std::this_thread::sleep_for(
@@ -89,8 +89,7 @@ ExitCode run_series(const CommandLine& line, const hypervisor::SetRequest& reque
     const ExitCode code = make_one(line, request, by_libvirt, *series, stop);
     if (every == 0 || request.dry_run || stop.load() || is_hopeless(code)) return code;
     due += every;
-    while (due <= monotonic_now())
-      due += every;  // a set that takes longer than that: the next turn
+    while (due <= monotonic_now()) due += every;  // if a set took longer: the next turn
     if (!wait_until_time(due, stop)) return code;
   }
 }

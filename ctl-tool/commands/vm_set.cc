@@ -127,7 +127,7 @@ std::string identity_of(const MachinePlace& machine) {
 /// A monitor serves one client: the second --vm would wait for the first until its time is up.
 std::string problem_of_twins(const std::vector<MachinePlace>& machines) {
   std::set<std::string> names;
-  std::map<std::string, std::string> monitors;  // ... and whose each is
+  std::map<std::string, std::string> monitors;  // ... to their machines
   for (const MachinePlace& machine : machines) {
     if (!names.insert(machine.name).second) return "--vm " + machine.name + " is given twice";
     const auto [twin, fresh] = monitors.try_emplace(identity_of(machine), machine.name);

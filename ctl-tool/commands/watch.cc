@@ -83,7 +83,7 @@ class Watch {
       if (const auto heard = links_.receive(std::min(until, renew_at_) - monotonic_now()))
         take(*heard);
     }
-    renew_at_ = 0;  // a process that has joined is to be asked, too
+    renew_at_ = 0;  // also asks a process that has joined
     show_rates();
   }
 
@@ -142,8 +142,8 @@ class Watch {
     }
   }
 
-  /// Of each process between its last two answers, however late they were: what it had sent before the first one was sent
-  /// at a time that nobody has seen.
+  /// Of each process between its last two answers, however late they were: nobody knows when it
+  /// sent what it had sent before the first answer.
   void show_rates() {
     std::map<std::string, double> sums;
     for (const auto& [member, sent] : now_) {
@@ -173,7 +173,7 @@ class Watch {
   JobLinks& links_;
   std::map<MemberId, std::string> names_, standings_;
   std::map<MemberId, Sent> now_,
-      before_;  // as each has answered last, and had before this interval
+      before_;  // last answers; those before this interval
   TimeNs renew_at_ = 0;
 };
 

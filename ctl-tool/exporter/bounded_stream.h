@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/exporter/bounded_stream.h -- a connection as cpp-httplib reads and writes it, with an end: so many bytes of a
-// request, so long for all of it, so long for all of the answer. The library's own stream bounds each system call only,
-// and that of Debian 12 keeps whatever comes before the first end of a line.
+// ctl-tool/exporter/bounded_stream.h -- a connection for cpp-httplib with limits: on the bytes of a
+// request, on the time for all of it, on the time for the whole answer. The library's own stream
+// bounds only each system call, and Debian 12's keeps whatever comes before the first end of line.
 //
 // Threads: the one that answers this connection.
 #pragma once
@@ -24,8 +24,7 @@ class BoundedStream final : public httplib::Stream {
  public:
   static constexpr std::size_t kRequestBytesMax = 8192;  // Prometheus sends some 400
   static constexpr TimeNs kRequestTime = 2 * kSecond;
-  static constexpr TimeNs kAnswerTime =
-      10 * kSecond;  // after which Prometheus itself has gone, too
+  static constexpr TimeNs kAnswerTime = 10 * kSecond;  // Prometheus itself has left by then
 
   /// The socket stays the caller's.
   explicit BoundedStream(int socket)
@@ -45,7 +44,7 @@ class BoundedStream final : public httplib::Stream {
     return static_cast<ssize_t>(count);
   }
 
-  /// All of it, or -1.
+  /// Writes all of it, or -1.
   ssize_t write(const char* from, std::size_t size) override {
     if (write_until_ == 0) write_until_ = monotonic_now() + kAnswerTime;
     for (std::size_t sent = 0; sent < size;) {
@@ -57,7 +56,7 @@ class BoundedStream final : public httplib::Stream {
     return static_cast<ssize_t>(size);
   }
 
-  // Nobody here asks who it is.
+  // Nobody here asks for them.
   void get_remote_ip_and_port(std::string&, int&) const override {}
   void get_local_ip_and_port(std::string&, int&) const override {}
   socket_t socket() const override { return socket_; }
@@ -80,7 +79,7 @@ class BoundedStream final : public httplib::Stream {
     }
   }
 
-  /// As recv(2). -1: no more may come, or nothing has come in time.
+  /// As recv(2). -1 also if the limit is reached, or nothing came in time.
   ssize_t fill() {
     const std::size_t room = std::min(buffer_.size(), left_);
     if (room == 0) return -1;
@@ -100,7 +99,7 @@ class BoundedStream final : public httplib::Stream {
   const TimeNs read_until_;
   TimeNs write_until_ = 0;  // 0: nothing is written yet
   std::size_t left_ = kRequestBytesMax;
-  std::size_t at_ = 0, end_ = 0;  // of what has come, the part that is not read yet
+  std::size_t at_ = 0, end_ = 0;  // the part of buffer_ not read yet
   std::array<char, 1024> buffer_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/exporter/main.cc -- livebtl-exporter: what `btlctl metrics --listen` becomes. A program of its own, since
-// cpp-httplib brings OpenSSL and brotli, which btlctl should not load, nor every guest have. This thread waits for a
-// signal; the server's answer. What is wrong is said once, not at each scrape: a journal would hold nothing else.
+// ctl-tool/exporter/main.cc -- livebtl-exporter: what `btlctl metrics --listen` becomes. A program
+// of its own, since cpp-httplib pulls in OpenSSL and brotli, which btlctl should not load, nor
+// every guest need. This thread waits for a signal; the server's threads answer. An error is
+// reported once, not at each scrape: a journal would hold nothing else.
 #include <signal.h>
 
 #include <exception>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/exporter/news.h -- of what is found at every look, what has to be said: a text when it comes, not while it
-// stays.
+// ctl-tool/exporter/news.h -- which of the findings at every look to report: a text when it
+// appears, not while it stays.
 //
 // Threads: one at a time.
 #pragma once
@@ -11,8 +11,8 @@ namespace livebtl::tool {
 
 class News {
  public:
-  /// Is this another text than at the last call? "": there is nothing to say, which is never new; what comes
-  /// after it is.
+  /// Does the text differ from the last call's? "": nothing to say, which is never new; what
+  /// follows it is.
   bool is_new(const std::string& text) {
     const bool changed = text != last_;
     last_ = text;

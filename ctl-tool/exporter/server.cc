@@ -14,7 +14,7 @@
 
 namespace livebtl::tool {
 
-/// The library accepts and understands requests; what a connection may take is bounded here.
+/// The library accepts and parses requests; this class bounds what a connection may take.
 class BoundedServer final : public httplib::Server {
  public:
   /// Connections that nobody has begun to answer are closed.
@@ -37,15 +37,15 @@ class BoundedServer final : public httplib::Server {
     return answered;
   }
 
-  // What the library would otherwise make of a few bytes: a body unpacked from them, or a copy of the whole answer for
-  // each range that is asked for.
+  // Keeps the library from making much of a few bytes: unpacking a body, or copying the whole
+  // answer for each requested range.
   static void make_harmless(httplib::Request& request) {
     request.headers.erase("Content-Encoding");
     request.headers.erase("Range");
     request.ranges.clear();
   }
 
-  // The library's own name for it is called as that version has it: cpp-httplib 0.11 to 0.14, and 0.18.
+  // Overloads for process_request() as it is in cpp-httplib 0.11 to 0.14, and in 0.18.
   bool hand_on(bool (httplib::Server::*process)(httplib::Stream&, bool, bool&, const Setup&),
                BoundedStream& stream) {
     bool closed = false;
@@ -73,7 +73,8 @@ MetricsForm form_wanted(const httplib::Request& request) {
 
 void set_up(httplib::Server& server) {
   server.set_payload_max_length(BoundedStream::kRequestBytesMax);
-  // Not SO_REUSEPORT, as the library would: a second exporter would take half of the requests, unnoticed.
+  // Not SO_REUSEPORT, the library's default: a second exporter would take half of the requests,
+  // unnoticed.
   server.set_socket_options([](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/exporter/server.h -- answers GET /metrics, by cpp-httplib (docs/adr/0069).
+// ctl-tool/exporter/server.h -- answers GET /metrics, with cpp-httplib (docs/adr/0069).
 //
-// Threads: one that accepts and a few that answer, all of this class; the text is asked for by one at a time. As with
-// every exporter, all who reach the address may read, so requests are hostile: a connection is bounded in size and in time
-// as a whole (bounded_stream.h), and is closed after its answer.
+// Threads: one that accepts and a few that answer, all of this class; one at a time asks for the
+// text. As with every exporter, all who reach the address may read, so requests are hostile: a
+// connection as a whole is bounded in size and in time (bounded_stream.h), and is closed after its
+// answer.
 #pragma once
 
 #include <functional>
@@ -18,19 +19,19 @@
 
 namespace livebtl::tool {
 
-class BoundedServer;  // cpp-httplib's, which this header does not bring
+class BoundedServer;  // cpp-httplib's, kept out of this header
 
 class MetricsServer {
  public:
-  /// What the metrics are now. An error's text is what a request is answered.
+  /// The current metrics. A request is answered with an error's text.
   using Look = std::function<Result<std::string>(MetricsForm form)>;
 
   explicit MetricsServer(Look look);
-  ~MetricsServer();  // answers what has begun: that takes a bounded time
+  ~MetricsServer();  // finishes answers that have begun, in bounded time
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
-  /// Errors: kSystem: the address is in use, is not of this machine, or may not be listened on.
+  /// Errors: kSystem: the address is in use, is not this machine's, or may not be listened on.
   Status listen(const control::HostPort& where);
 
  private:

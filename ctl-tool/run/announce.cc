@@ -26,7 +26,7 @@
 namespace livebtl::tool {
 namespace {
 
-/// At first more often: a short job is to be seen, too.
+/// More often at first, to catch short jobs as well.
 constexpr int kLookEveryMs = 100, kLookAtFirstMs = 20;
 constexpr TimeNs kFirst = 2'000 * kMillisecond;
 constexpr TimeNs kAnswerTimeout = 2'000 * kMillisecond;
@@ -121,11 +121,11 @@ class Announcer {
   const std::set<std::string> known_;
   const TimeNs began_ = monotonic_now();
   TimeNs up_since_ = 0;
-  std::string line_;  // of the job, which is up, but does not talk yet
+  std::string line_;  // of a job that is up, but does not talk yet
   const std::atomic<bool> stop_{false};
 };
 
-/// Of the launcher's streams it keeps standard error alone: who reads the others is not to wait for us.
+/// Keeps only standard error of the launcher's streams: readers of the others must not wait for us.
 void leave_streams() {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0) return;
@@ -193,7 +193,7 @@ void announce_job_of_this_process(bool by_descent) {
     ::waitpid(child, nullptr, 0);
     return;
   }
-  // The launcher waits for its own children; so this is to be none of them.
+  // The launcher waits for its own children, so this must not be one.
   if (::fork() != 0) ::_exit(0);
   leave_streams();
   try {

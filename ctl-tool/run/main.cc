@@ -37,7 +37,7 @@ ExitCode refuse(const Error& error) {
   return exit_code_for(error.code);
 }
 
-/// Do the files of settings say which transports are used?
+/// Do the settings files say which transports to use?
 Result<bool> files_name_transports() {
   const auto files = read_config_files(config_paths());
   if (!files) return tl::unexpected(files.error());

@@ -19,14 +19,14 @@ constexpr const char* kDetail = R"(Examples:
 
 Exit codes: those of the launcher; 1, 2 or 3 if it was not started, as btlctl has them.)";
 
-/// The launch line is none of the parser's words.
+/// The parser does not know of the launch line.
 class RunFormatter : public CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {
     return "Usage: livebtl-run [OPTIONS] LAUNCHER [ARGUMENTS]...\n";
   }
 };
 
-/// The options that take a value as a word of its own.
+/// Options that take the next word as their value.
 bool takes_value(const std::string& word) { return word == "--door"; }
 
 /// Where the launch line begins: at the first word that is no option.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/run/run_line.h -- livebtl-run's command line: its own options, and behind them the launch line, which is
-// passed on as it is. One thread.
+// ctl-tool/run/run_line.h -- livebtl-run's command line: its own options, then the launch line,
+// which is passed on unchanged. One thread.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,8 @@ struct RunLine {
 /// arguments: without the program's name; hostile.
 std::variant<RunLine, EndNow> parse_run_line(std::vector<std::string> arguments);
 
-/// The parser of its own options, for the manual too. What is given lands in `line`, which must outlive it.
+/// The parser of its own options, which the manual uses as well. Values go into `line`, which must
+/// outlive it.
 std::unique_ptr<CLI::App> define_run_line(RunLine& line);
 
 }  // namespace livebtl::tool

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fake_verbs/fabric.h -- a fabric of RDMA devices that exist in memory alone, behind the
-// calls of transports/verbs/verbs_calls.h. It checks what a real device would punish later or in
-// silence: queues that overrun, memory that is not registered, objects that are left or in use.
+// tests/fake_verbs/fabric.h -- a fabric of RDMA devices that exist only in memory, behind the calls
+// of transports/verbs/verbs_calls.h. It checks what a real device would punish later or silently:
+// queue overruns, unregistered memory, objects that are left over or in use.
 //
-// Deterministic: a send is carried out in the call that posts it or, with `lag`, a few at each look
-// into its completion queue. Threads: any, one lock for all.
+// Deterministic: sends are carried out in the call that posts them or, with `lag`, a few at each
+// poll of the completion queue. Threads: any, one lock for all.
 #pragma once
 
 #include <deque>
@@ -42,20 +42,20 @@ struct Adapter {
   ibv_port_state port_state = IBV_PORT_ACTIVE;
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   std::uint16_t lid = 0;
-  bool grh_required = false;  // it connects nothing without a global route header
+  bool grh_required = false;  // nothing connects without a global route header
   ibv_mtu mtu = IBV_MTU_4096;
   int open_error = 0;
-  int lost_error = 0;         // what calls answer since it was taken away; 0: it is there
-  bool mute = false;          // nothing gets in or out, and no error comes of it
-  bool bell_refused = false;  // as Soft-RoCE of a process that CRIU has restored: until ring()
-  int ring_error = 0;         // what that answers
+  int lost_error = 0;         // what calls return since it was removed; 0: it is there
+  bool mute = false;          // nothing gets in or out, and no error results
+  bool bell_refused = false;  // as for Soft-RoCE after a restore by CRIU: until ring()
+  int ring_error = 0;         // what ring() returns
   std::size_t register_max = SIZE_MAX;
   std::size_t registered = 0;
   std::size_t lockable = 64u << 20;
   int max_srq_wr = 32768, max_cqe = 65536, max_qp = 65536, max_srq = 100;
   std::uint32_t max_inline = 256;
   std::vector<ibv_wc_status> failures;       // of the next sends, in order
-  std::vector<ibv_wc_status> read_failures;  // of the next reads: half of each is there by then
+  std::vector<ibv_wc_status> read_failures;  // of the next reads, each half done by then
   std::size_t user_register_max = SIZE_MAX;  // of what others may read, or a device writes alone
   std::list<Context*> contexts;
 };
@@ -82,7 +82,7 @@ struct Work {
   ibv_sge piece{};
   std::uint64_t remote_address = 0;
   std::uint32_t remote_key = 0;
-  bool carried_out = false;  // and waits for its turn to be told
+  bool carried_out = false;  // and waits for its turn to be reported
   bool has_piece = false;
   std::vector<std::byte> copy;  // inline
   bool is_inline = false;
@@ -90,7 +90,7 @@ struct Work {
 struct Pair : ibv_qp {
   Adapter* adapter = nullptr;
   std::deque<Work> sends;
-  std::deque<Work> untold;  // posted, and the device does not know yet
+  std::deque<Work> untold;  // posted, but the device does not know yet
   std::uint32_t depth = 0;
   std::uint32_t inline_max = 0;
   std::uint32_t outstanding = 0;  // posted, completion not read yet
@@ -152,7 +152,7 @@ class Machine final : public verbs::Calls {
   std::vector<std::unique_ptr<Adapter>> adapters_;
 };
 
-/// What went wrong that never must.
+/// Counts what must never happen.
 struct Faults {
   std::uint32_t overruns = 0;      // of completion, send or shared receive queues
   std::uint32_t not_ready = 0;     // a message found no buffer
@@ -167,21 +167,21 @@ struct Faults {
 class Fabric {
  public:
   bool lag = false;
-  bool reads_stand_still = false;         // nothing comes of them until this is false again
+  bool reads_stand_still = false;         // they make no progress until this is false
   std::vector<std::uint32_t> unanswered;  // queue pairs whose sends nobody acknowledges, with lag
 
   Faults faults() const;
-  /// By queue pairs from others' memory, since the beginning.
+  /// Bytes read from others' memory, since the beginning.
   std::size_t bytes_read() const;
-  /// Registrations that peers may read from, now.
+  /// Registrations that peers may read from now.
   std::size_t exposed() const;
   /// Contexts, domains, regions, channels, queues and pairs that exist.
   std::size_t alive() const;
 
   // What happens to a device; events come as from a real one.
-  /// Like a driver that can let go under us: every call fails, DEVICE_FATAL.
+  /// Like a driver that can remove a device in use: every call fails, DEVICE_FATAL.
   void fail(Adapter& adapter);
-  /// Like Soft-RoCE: most calls go on, the port is gone, GID_CHANGE.
+  /// Like Soft-RoCE: most calls still work, the port is gone, GID_CHANGE.
   void unplug(Adapter& adapter);
   void plug_in(Adapter& adapter);
   void set_port(Adapter& adapter, ibv_port_state state);

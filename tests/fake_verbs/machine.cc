@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fake_verbs/machine.cc -- devices, contexts and ports of the fake fabric, and its objects'
-// making and ending (see fabric.h).
+// tests/fake_verbs/machine.cc -- devices, contexts and ports of the fake fabric; creates and
+// destroys its objects (see fabric.h).
 #include <arpa/inet.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -67,7 +67,7 @@ ibv_context* Machine::open_device(ibv_device* device) {
   auto* context = new Context{};
   context->adapter = found->get();
   context->device = device;
-  // A name of its own: in one test process several play, and each looks for what is left of it.
+  // A name of its own: several players share a test process, and each looks for what it left.
   const std::string name = "fake-uverbs" + std::to_string(fabric_.next_key_++);
   context->command = Fd(::memfd_create(name.c_str(), MFD_CLOEXEC));
   context->async = Fd(::eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC));

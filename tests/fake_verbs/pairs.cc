@@ -19,7 +19,7 @@ bool take_one(const Fd& event) {
   return ::read(event.number(), &one, sizeof one) == sizeof one;
 }
 
-/// What ibv_modify_qp(3) asks for, by the state that is left for.
+/// What ibv_modify_qp(3) requires, by the state to change to.
 int mask_for(ibv_qp_state state) {
   if (state == IBV_QPS_INIT)
     return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
@@ -43,7 +43,7 @@ bool follows(ibv_qp_state from, ibv_qp_state to) {
          (from == IBV_QPS_INIT && to == IBV_QPS_RTR) || (from == IBV_QPS_RTR && to == IBV_QPS_RTS);
 }
 
-/// What each step brings along.
+/// Keeps what each step sets.
 void keep(ibv_qp_attr& kept, const ibv_qp_attr& given) {
   if (given.qp_state == IBV_QPS_INIT) kept.qp_access_flags = given.qp_access_flags;
   if (given.qp_state == IBV_QPS_RTR) {
@@ -105,8 +105,8 @@ ibv_qp* Machine::create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
   return pair;
 }
 
-/// How long a peer may keep a packet unanswered, at least. Soft-RoCE between emulated machines took
-/// half a second now and then: a shorter time gave up on peers that were well.
+/// How long, at least, a peer may leave a packet unanswered. Soft-RoCE between emulated machines
+/// took half a second now and then: a shorter time gave up on healthy peers.
 static double retry_seconds(const ibv_qp_attr& attributes) {
   return 4.096e-6 * static_cast<double>(1U << attributes.timeout) * (attributes.retry_cnt + 1);
 }
@@ -127,15 +127,15 @@ int Machine::modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
   return 0;
 }
 
-// As drivers do, completions of the pair that nobody has read go with it, and the buffers of its
-// messages too; with `lag`, as others do, they stay.
+// As with some drivers, the pair's unread completions go with it, and so do its messages' buffers;
+// with `lag`, as with others, they stay.
 int Machine::destroy_qp(ibv_qp* pair) {
   const std::lock_guard lock(fabric_.mutex_);
   if (!fabric_.lag) {
     std::erase_if(static_cast<Queue*>(pair->recv_cq)->done,
                   [&](const ibv_wc& done) { return done.qp_num == pair->qp_num; });
   }
-  // What it has reported and nobody has read is forgotten with it.
+  // Its unread events are forgotten with it.
   std::erase_if(static_cast<Context*>(pair->context)->events, [&](const ibv_async_event& event) {
     const bool of_pairs =
         event.event_type == IBV_EVENT_QP_FATAL || event.event_type == IBV_EVENT_QP_ACCESS_ERR;

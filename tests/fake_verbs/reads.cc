@@ -7,7 +7,7 @@
 
 namespace livebtl::fake_verbs {
 
-// What was just posted, if it is a read: of one's own memory, and no more than the pair can do.
+// Checks a read just posted: into our own memory, and no more at once than the pair can do.
 void Fabric::check_read(const Pair& pair) {
   if (pair.sends.back().opcode != IBV_WR_RDMA_READ) return;
   const auto reads = std::count_if(pair.sends.begin(), pair.sends.end(), [](const Work& work) {
@@ -28,7 +28,7 @@ const Region* Fabric::readable(const Pair& of, const Work& work) const {
   return may && found != regions_.end() ? *found : nullptr;
 }
 
-/// bytes: of the piece, those that get here.
+/// bytes: how many of the piece arrive.
 ibv_wc_status Fabric::read(const Pair& from, Pair& to, const Work& work, std::size_t bytes) {
   if (readable(to, work) == nullptr) {
     break_pair(to);
@@ -39,7 +39,7 @@ ibv_wc_status Fabric::read(const Pair& from, Pair& to, const Work& work, std::si
     return region->lkey == work.piece.lkey && region->pd == from.pd &&
            (region->access & IBV_ACCESS_LOCAL_WRITE) != 0;
   });
-  if (local == regions_.end()) return IBV_WC_LOC_PROT_ERR;  // taken away since it was posted
+  if (local == regions_.end()) return IBV_WC_LOC_PROT_ERR;  // deregistered since it was posted
   auto* into = reinterpret_cast<std::byte*>(work.piece.addr);
   std::memcpy(into, reinterpret_cast<const std::byte*>(work.remote_address), bytes);
   bytes_read_ += bytes;

@@ -115,7 +115,7 @@ void Fabric::break_pair(Pair& pair) {
     complete(pair, pair.sends.front().id, IBV_WC_WR_FLUSH_ERR);
 }
 
-/// Of nothing: the only one that is ever made.
+/// A write of no bytes, the only kind ever made.
 ibv_wc_status Fabric::write_nothing(const Pair& to, const Work& work) {
   const bool may = (to.attributes.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) != 0;
   return may && !work.has_piece ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR;
@@ -162,7 +162,7 @@ bool take_first(std::vector<ibv_wc_status>& failures, ibv_wc_status& status) {
 
 }  // namespace
 
-// false: nothing comes of it yet, as of a packet that is sent again and again.
+// false: no result yet, as with a packet that is sent again and again.
 bool Fabric::carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status) {
   Adapter& adapter = *pair.adapter;
   const bool reads = work.opcode == IBV_WR_RDMA_READ;
@@ -190,7 +190,7 @@ bool Fabric::carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status) 
   return true;
 }
 
-// Sends do not wait for a read before them, but are told after it.
+// Sends do not wait for an earlier read, but are reported after it.
 void Fabric::carry_out(Pair& pair, std::size_t count_max) {
   if (std::ranges::find(unanswered, pair.qp_num) != unanswered.end()) return;
   std::size_t at = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fake_verbs/world.h -- a fake fabric with one machine for each of some processes, each with
-// one device, or more that are added; at its end nothing may be left, and nothing may have been overrun.
+// tests/fake_verbs/world.h -- a fake fabric with two machines, one per process, each with one
+// device or more; at its end nothing may be left over, and nothing may have overrun.
 #pragma once
 
 #include <doctest/doctest.h>

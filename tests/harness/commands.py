@@ -10,7 +10,7 @@ RELEASE = os.path.join(ROOT, "build", "release")
 
 
 def run(command, what, **options):
-    """Runs a command and returns its standard output; raises Failed with the end of what it said unless it exits with 0."""
+    """Runs a command and returns its standard output; raises Failed with the end of its output unless it exits with 0."""
     options.setdefault("text", True)
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)

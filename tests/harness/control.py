@@ -10,7 +10,7 @@ from .waiting import PATIENCE, Failed, check, wait_until
 DONE, USAGE, NOT_FOUND, REFUSED, BUSY, RETRACTED, NOT_RELEASED, FOREIGN = range(8)
 INCONSISTENT, NOT_PERMITTED, MISSING = 8, 9, 10
 
-# Given to btlctl unless a scenario is about its time-out: a switch must not be retracted because the machine is slow.
+# Given to btlctl unless a scenario is about its time-out: no switch may be retracted because the machine is slow.
 TIMEOUT = ("--timeout", "120")
 
 ROUNDS_MAX = 100  # in drive_until()
@@ -40,7 +40,7 @@ def command_line(job, *arguments):
 
 
 def start_btlctl(job, *arguments):
-    """btlctl as a process of its own, for scenarios with several of them."""
+    """Starts btlctl without waiting for it, for scenarios with several of them."""
     return subprocess.Popen(command_line(job, *arguments), env=job.environment, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -69,8 +69,8 @@ def counted(job, transport, name):
 
 
 def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0, options=()):
-    """Runs the switch driver: one switch after the other, every tenth through btlctl. Returns its summary; driver.log
-    in the job's logs has a line for each switch. options: more of the driver's own."""
+    """Runs the switch driver: one switch after another, every tenth through btlctl. Returns its summary; driver.log
+    in the job's logs has a line for each switch. options: the driver's own, in addition."""
     path = os.path.join(job.logs, "driver.log")
     command = [*job.enter, job.build.driver, "--count", str(switches), "--transports", transports, "--btlctl", job.build.btlctl,
                "--rest-ms", str(rest_ms), "--timeout-s", str(PATIENCE * seconds), *options]

@@ -20,7 +20,7 @@ OVER_OMPI = ("--mca", "pml", "livebtl")  # found in Build.components
 
 
 def mpirun(ranks, as_root):
-    """Words of a command. Unbound: two spinning ranks, each bound to its core, would keep btlctl and all else from running."""
+    """Words of a command. Unbound: two spinning ranks, each bound to its core, would starve btlctl and all else."""
     return ["mpirun", *(["--allow-run-as-root"] if as_root else []), "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
 
 
@@ -37,7 +37,7 @@ class Build:
         self.driver = os.path.join(self.directory, "bin", "livebtl-switch-driver")
 
     def over_livebtl(self):
-        """Words for mpirun. The provider serves one-sided operations by the other door, too."""
+        """Words for mpirun. The provider also serves one-sided operations for the other door."""
         if self.door == "provider":
             return OVER_LIVEBTL
         return (*self.components, *OVER_OMPI, "--mca", "opal_common_ofi_provider_include", "livebtl")
@@ -47,7 +47,7 @@ class Build:
 
 
 def check_faults(lines):
-    """Looks for faults in a job's standard error. A rank prints them at once: if a message was lost, the job may never end."""
+    """Looks for faults in a job's standard error. A rank prints them at once, since after a lost message the job may never end."""
     faults = [line.strip() for line in lines if line.startswith("fault: ")]
     check(not faults, f"{len(faults)} faults: " + "; ".join(faults[:5]))
 
@@ -161,8 +161,8 @@ class MpiJob:
         wait_until(f"{self.ranks} ranks of {self.program} to be ready", all_ready, seconds)
 
     def check_writes_nothing(self, act):
-        """Calls act() a few times, and checks that no rank writes to a disk meanwhile: it would block where file systems are
-        frozen."""
+        """Calls act() a few times, and checks that no rank writes to a disk meanwhile: it would block on a frozen file
+        system."""
         def written():
             return [processes.written_bytes(pid) for pid in self.rank_pids().values()]
         before = written()
@@ -220,7 +220,7 @@ class MpiJob:
         return " | ".join(texts[-6:])
 
     def kill(self):
-        """Ends all processes of the job, stopped ones too. They are found by the run directory, which no other job has."""
+        """Ends all processes of the job, even stopped ones. They are found by its run directory, which no other job has."""
         def leftovers():
             return [pid for pid in processes.with_variable("LIVEBTL_RUNDIR", self.rundir)
                     if processes.state(pid) not in ("Z", "")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpirun, and all that its versions 4.1 and 5.0 want to be told differently."""
+"""mpirun, and the words in which its versions 4.1 and 5.0 differ."""
 import functools
 import os
 import re
@@ -18,17 +18,17 @@ class OpenMpi4:
     HAS_ONE_SIDED_AS_MESSAGES = True  # osc/pt2pt
     COMPONENT_PATH = "SYSTEM_DEFAULT:{}"  # without the first word it finds none of its own
     PROCESSES = ("mpirun", "orted")  # the launcher, as the kernel names it once it runs, and its daemon on another node
-    # For CRIU: the daemon leaves the ssh that has started it, so that it is connected to nothing but its like.
+    # For CRIU: the daemon leaves the ssh that started it, so that it is connected only to its like.
     DAEMONS_ALONE = ("--mca", "orte_launch_agent", "orted --daemonize")
 
     @staticmethod
     def for_one_sided(words):
-        """Words for mpirun that choose livebtl, where one-sided operations are to go over it, too."""
+        """Words for mpirun that choose livebtl for one-sided operations as well."""
         return words
 
     @staticmethod
     def options(output):
-        """Words for mpirun; output: the directory for what the ranks write."""
+        """Words for mpirun; output: the directory for the ranks' output."""
         return ["--output-filename", output + ":nocopy"]
 
     @staticmethod
@@ -45,11 +45,11 @@ class OpenMpi5:
     PROCESSES = ("prterun", "prted")
     # With --daemonize prted stays connected to ssh. The agent is share/checkpoint/ssh-detached, in every guest.
     DAEMONS_ALONE = ("--prtemca", "plm_ssh_agent", "/run/ssh-detached")
-    COMPONENT_PATH = "{}"  # its own are in its library; PMIx, which reads this path too, does not know the first word
+    COMPONENT_PATH = "{}"  # its own are in its library; PMIx, which also reads this path, does not know the first word
 
     @staticmethod
     def for_one_sided(words):
-        """Open MPI 5.0.7 starts what osc/rdma goes over only if the PML ob1 is asked whether it would serve, and asks none but
+        """Open MPI 5.0.7 starts what osc/rdma runs over only if the PML ob1 is asked whether it would serve, and asks only
         the one that is named. Of those that it asks, cm comes first."""
         return ["^ucx" if word == "cm" else word for word in words]
 
@@ -59,13 +59,13 @@ class OpenMpi5:
 
     @staticmethod
     def captured(output, program, capture=CAPTURE):
-        """capture: where that file is for the rank."""
+        """capture: the path of CAPTURE as the rank sees it."""
         return [capture, output, *program]
 
 
 @functools.lru_cache(maxsize=None)
 def launcher():
-    """Of the mpirun in PATH."""
+    """The class for the mpirun in PATH."""
     said = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                           text=True, check=False).stdout
     found = re.match(r"mpirun \(Open MPI\) (\d+)\.", said)

@@ -2,7 +2,7 @@
 """Two nodes on one machine, each with its own network, host name and mounts; joined by a virtual cable. Needs root.
 
 Each node is held by a sleeping process; everything else enters its namespaces. The nodes share all files but the run
-directory, so that one finds the other's processes over the network only.
+directory, so that each finds the other's processes only over the network.
 """
 import contextlib
 import os
@@ -19,7 +19,7 @@ class Node:
         self.name, self.address, self.holder = name, f"10.77.0.{number}", None
 
     def start(self, rundir, hosts):
-        """hosts: a file to be /etc/hosts there, since MPI looks up names and no name server can be reached."""
+        """hosts: a file to use as /etc/hosts there, since MPI looks up names and no name server is reachable."""
         script = (f"hostname {self.name} && mount --make-rprivate / && mount -t tmpfs -o mode=0700 none {rundir} && "
                   f"mount --bind {hosts} /etc/hosts && "
                   "ip link set lo up && echo ready && exec sleep infinity")
@@ -28,7 +28,7 @@ class Node:
         check(self.holder.stdout.readline() == "ready\n", f"node {self.name} could not be made (is this root? is there a file /etc/hosts?)")
 
     def enter(self):
-        """Words to put before a command that is to run on this node."""
+        """Words to put before a command to run it on this node."""
         return ["nsenter", "-t", str(self.holder.pid), "--net", "--uts", "--mount", "--ipc", "--"]
 
     def run(self, *command):
@@ -41,7 +41,7 @@ class Node:
 
 
 class TwoNodes:
-    """Context manager. `agent` is what mpirun calls to start its daemon on a node, in place of ssh."""
+    """Context manager. `agent` is what mpirun calls instead of ssh to start its daemon on a node."""
 
     def __init__(self, rundir, directory):
         self.nodes = [Node("lbnode1", 1), Node("lbnode2", 2)]

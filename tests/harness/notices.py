@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Players of those that announce events: the metadata servers of three clouds in one, and Slurm. Their faults are told by
+"""Play those that announce events: the metadata servers of three clouds in one, and Slurm. Their faults are set by
 `fault`: None, "garbled", "silent" (no answer until the fault is over), "failing" (HTTP 500), "cut" (half of an answer),
 "dripping" (a byte of a header each second, without end) or "flooding" (a header without end)."""
 import email.utils
@@ -21,7 +21,7 @@ def iso_time(seconds_ahead):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers as documented, and only those that send the headers that are asked for."""
+    """Answers as documented, and only requests with the required headers."""
 
     def log_message(self, *_):
         pass
@@ -94,14 +94,14 @@ class MetadataPlayer:
         return f"http://127.0.0.1:{self.port}"
 
     def come(self):
-        """The second time at the same port as before."""
+        """Listens; the second time on the same port as before."""
         self._server = ThreadingHTTPServer(("127.0.0.1", self.port), _Handler)
         self._server.daemon_threads, self._server.player = True, self
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def go(self):
-        """Nobody listens any more."""
+        """Stops listening."""
         self.set_fault(None)
         self._server.shutdown()
         self._server.server_close()
@@ -145,7 +145,7 @@ class MetadataPlayer:
         return (200, TOKEN) if wanted else (400, "")
 
     def post(self, path, headers, body):
-        """As on Azure, an event that is let begin has status Started from then on."""
+        """As on Azure, an event that is allowed to begin has status Started from then on."""
         if headers.get("Metadata") != "true" or not path.startswith("/metadata/scheduledevents?"):
             return 400, ""
         for request in json.loads(body)["StartRequests"]:
@@ -157,7 +157,7 @@ class MetadataPlayer:
 
 
 class SlurmPlayer:
-    """A scontrol that prints what is in a file, and ends with the code that is in another."""
+    """A scontrol that prints what is in a file, and fails if that names no node."""
 
     def __init__(self, directory):
         self.program, self._text = os.path.join(directory, "scontrol"), os.path.join(directory, "scontrol.text")

@@ -14,7 +14,7 @@ def is_scenario(obj):
 
 
 def pytest_pycollect_makeitem(collector, obj):
-    """Collects scenarios, and module-level tuples of them, from the module that defines them, not from those that import."""
+    """Collects scenarios, and module-level tuples of them, from the module that defines them, not from those that import them."""
     found = obj if isinstance(obj, tuple) else (obj,)
     if not found or not all(map(is_scenario, found)):
         return None

@@ -48,7 +48,7 @@ def program(pid):
 
 
 def _stat(path):
-    """The fields of a stat file behind the program's name (which may contain anything); empty if there is no such process."""
+    """The fields of a stat file after the program's name (which may contain anything); empty if there is no such process."""
     return _read(path).decode(errors="replace").rpartition(")")[2].split()
 
 
@@ -90,7 +90,7 @@ def descriptors(pid):
     return found
 
 
-# What a thread has done since it began: how often it was woken, and for how long it has had a processor.
+# What a thread has done since it began: how often it was woken, and how long it has had a processor.
 Activity = namedtuple("Activity", "wakes seconds")
 
 
@@ -101,7 +101,7 @@ def threads(pid, name):
 
 
 def activity(pid, thread):
-    """It sleeps once for each time that it was woken."""
+    """Wakes are voluntary switches: it sleeps once per wake."""
     status = _read(f"/proc/{pid}/task/{thread}/status").decode()
     wakes = int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
     return Activity(wakes, int(_read(f"/proc/{pid}/task/{thread}/schedstat").split()[0]) / 1e9)

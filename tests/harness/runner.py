@@ -13,7 +13,7 @@ from .commands import ROOT
 
 
 class Reporter:
-    """Reports in place of pytest's terminal plugin. `options`: of the suite; its conftest.py declares them to pytest, too."""
+    """Reports in place of pytest's terminal plugin. `options`: of the suite; its conftest.py also declares them to pytest."""
 
     def __init__(self, options):
         self.options = options
@@ -87,6 +87,6 @@ def run(suite, options):
     reporter = Reporter(vars(options))
     code = pytest.main(_pytest_arguments(suite, options), plugins=[reporter])
     if options.list or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
-        return int(code)  # cut off, or not begun: no summary, as what has passed so far says nothing of the rest
+        return int(code)  # cut off, or not begun: no summary, as what has passed so far says nothing about the rest
     print(f"{suite}: {reporter.passed} passed, {reporter.failed} failed", flush=True)
     return 0 if reporter.passed and not reporter.failed else 1

@@ -74,7 +74,7 @@ class Slurm:
                                             nodes=",".join(node.name for node in self.nodes)))
         with open(self._path("mpi.conf"), "w") as file:
             file.write(f"PMIxCliTmpDirBase={self._path('pmix')}\n")
-        for node in self.nodes:  # there names of files do not tell the node, since nodes do not share such a directory
+        for node in self.nodes:  # file names there do not include the node, as nodes do not usually share such a directory
             node.run("mount", "-t", "tmpfs", "none", self._path("pmix"))
 
     def _start(self):
@@ -108,7 +108,7 @@ class Slurm:
         return said.stdout.split() == ["idle", str(len(self.nodes))]
 
     def srun(self, tasks, mpi, *options):
-        """Words of a command that is to run on the first node, with self.environment."""
+        """Words of a command to run on the first node, with self.environment."""
         return ["srun", "--nodes", str(len(self.nodes)), "--ntasks", str(tasks), "--overcommit", f"--mpi={mpi}", *options]
 
 

@@ -3,7 +3,7 @@
 import time
 
 
-# Deadlines only end what has failed already, so they are generous: a shared machine may run everything several times slower.
+# Deadlines only end what has already failed, so they are generous: a shared machine may be several times slower.
 PATIENCE = 4
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/events/entry.h -- a line of the journal: an event has come to a state. Written before what it speaks of is done,
-// and read after a restart. Pure; what is read is checked.
+// watchd/events/entry.h -- a line of the journal: an event has come to a state. Written before the
+// step that it announces, and read after a restart. Pure; what is read is checked.
 #pragma once
 
 #include "livebtl/result.h"
@@ -14,7 +14,7 @@ enum class State : std::uint8_t {
   kReleased,       // the job has let go of its devices
   kAcknowledging,  // the source is about to be told
   kAcknowledged,
-  kMissed,    // it began, and not all was released
+  kMissed,    // it began before all was released
   kOver,      // the event has passed or was withdrawn; the job is about to return
   kReturned,  // nothing is left to do
 };
@@ -31,9 +31,9 @@ struct Entry {
   std::string text = {};  // for people
 };
 
-/// One line of JSON, without its end.
+/// One line of JSON, without the line feed.
 std::string entry_line(const Entry& entry);
-/// Errors: kInvalid: it is none.
+/// Errors: kInvalid: not such a line.
 Result<Entry> read_entry(std::string_view line);
 
 }  // namespace livebtl::watchd

@@ -11,7 +11,7 @@ constexpr std::size_t kEventsMax = 1024;
 
 bool ends(State state) noexcept { return state == State::kReturned; }
 
-/// The first failures in a row, and then ever fewer of them, are worth a line.
+/// Of failures in a row the first, and then ever fewer, are worth a line.
 bool is_milestone(unsigned failures) noexcept { return (failures & (failures - 1)) == 0; }
 
 }  // namespace
@@ -24,8 +24,8 @@ void EventMachine::move(const Key& key, Event& event, State state, Now now,
   entries_.push_back({now.unix, key.first, event.notice, state, event.called, text});
 }
 
-/// Whether an acknowledgement was received cannot be known if the line that announces it is the last one. It is not
-/// repeated: the event then begins when its source has said.
+/// If the last line announces an acknowledgement, nobody knows whether it was received. It is not
+/// repeated: the event then begins at the time that its source named.
 void EventMachine::replay(const Entry& entry, Now now) {
   const Key key{entry.source, entry.notice.id};
   heard_.try_emplace(entry.source, now.monotonic);
@@ -41,8 +41,9 @@ void EventMachine::replay(const Entry& entry, Now now) {
   refresh(event, entry.notice, now);
 }
 
-/// A start that was only reckoned from the first sight of a notice stays what it was. What has begun already, or was
-/// to, may still leave time: one call is tried, counted from when that was seen first.
+/// A start that was only estimated when its notice was first seen stays as it was. An event that
+/// has begun, or was to, may still leave time: one call is tried, timed from when that was first
+/// seen.
 void EventMachine::refresh(Event& event, const Notice& notice, Now now) const {
   const auto known = event.notice.start;
   const TimeNs before = event.start;
@@ -52,7 +53,7 @@ void EventMachine::refresh(Event& event, const Notice& notice, Now now) const {
     if (!known && notice.usual_lead) event.notice.start = now.unix + *notice.usual_lead;
   }
   if (event.notice.start) {
-    // Times of other centuries are well formed, too.
+    // Times in other centuries are well-formed as well.
     constexpr TimeNs kFar = kSecond * 86'400 * 10'000;
     event.start = now.monotonic - now.unix +
                   std::clamp(*event.notice.start, now.unix - kFar, now.unix + kFar);
@@ -94,7 +95,7 @@ void EventMachine::take_notice(const Key& key, const Notice& notice, Now now) {
     reopen(key, event, now, "it was put off");
 }
 
-/// It was believed over, and the job may be on its way back; or it did not begin when it was to.
+/// The event was thought over, and the job may be on its way back; or it did not begin on time.
 void EventMachine::reopen(const Key& key, Event& event, Now now, const std::string& text) {
   event.over = false;
   event.failures = 0;
@@ -102,7 +103,7 @@ void EventMachine::reopen(const Key& key, Event& event, Now now, const std::stri
   move(key, event, State::kSeen, now, text);
 }
 
-/// An event that nothing was done for needs no return.
+/// An event for which nothing was done needs no return.
 void EventMachine::pass(const Key& key, Event& event, Now now, const std::string& text) {
   event.over = true;
   move(key, event, State::kOver, now, text);
@@ -144,7 +145,7 @@ void EventMachine::prepared(const Key& key, Event& event, const Outcome& outcome
   const bool urgent = event.start != kNoDeadline;
   const Backoff& again = urgent ? policy_.prepare_again : policy_.return_again;
   event.next_try = now.monotonic + again.delay(event.failures, random_);
-  // A call that would end after the start is no use to anybody.
+  // A call that would end after the start is of no use.
   if (urgent && event.next_try > event.start - policy_.margin) event.next_try = event.start;
   if (news) move(key, event, State::kPreparing, now, outcome.text);
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/events/event_machine.h -- decides what is to be done about the events that are ahead of this machine: when the
-// job lets go of its devices, when a source is told, when the job returns. Pure: no clock, no process, no network; owns
-// its events. One thread.
+// watchd/events/event_machine.h -- decides what to do about this machine's upcoming events: when
+// the job lets go of its devices, when a source is told, when the job returns. Pure: no clock, no
+// process, no network; owns its events. One thread.
 //
-// An event is seen, preparing, released, acknowledging, acknowledged, over, returned, in this order; from preparing it may
-// come to missed instead, if it begins first, and from there to over. Without a source to tell it stays released.
+// An event is seen, preparing, released, acknowledging, acknowledged, over, returned, in this
+// order; from seen or preparing it goes to missed if it begins first, and from there to over. If no
+// source is to be told, it stays released.
 //
-// Each state is an Entry before the step that it announces, so that a restart knows of the step. Steps that may be
-// repeated are: to prepare and to return find done what is done. To acknowledge is not, and is never repeated unless the
-// source said that it has not taken it.
+// Each state becomes an Entry before the step that it announces, so that a restart knows of the
+// step. Preparing and returning are repeated: they find done what is done. Acknowledging is never
+// repeated, unless the source certainly did not take it.
 #pragma once
 
 #include <array>
@@ -23,8 +24,8 @@ struct Policy {
   TimeNs lead = 60 * kSecond;             // how long before its start an event is prepared for
   TimeNs prepare_timeout = 30 * kSecond;  // of one call
   TimeNs return_timeout = 10 * kSecond;
-  TimeNs margin = kSecond;            // what is left of the time before a start, after a call
-  TimeNs lost_after = 900 * kSecond;  // a source that is silent for so long after a start: over
+  TimeNs margin = kSecond;            // time left before a start, after a call
+  TimeNs lost_after = 900 * kSecond;  // a source silent this long after a start: event over
   std::array<bool, kKinds> kinds = {true, true, true, true, true, true, true, true};
   bool acknowledges = true;
   Backoff prepare_again = {kSecond / 2, 5 * kSecond};
@@ -53,15 +54,15 @@ class EventMachine {
  public:
   EventMachine(const Policy& policy, std::uint64_t seed) : policy_(policy), random_(seed) {}
 
-  /// A line of the journal, in their order, before all else.
+  /// Takes a line of the journal; all in order, before all else.
   void replay(const Entry& entry, Now now);
   void take(const Report& report, Now now);
 
-  /// What is to be done now. What it answers but for kWait is to be done, and ended().
+  /// What to do now. The caller does it, unless it is kWait, and then calls ended().
   Action next(Now now);
   void ended(const Action& action, const Outcome& outcome, Now now);
 
-  /// What is new since the last call, to be written down before the action is done.
+  /// New entries since the last call, to be written down before the action is done.
   std::vector<Entry> entries();
   bool idle() const noexcept { return events_.empty(); }
 

@@ -10,14 +10,15 @@ bool EventMachine::acknowledges(const Event& event) const noexcept {
   return policy_.acknowledges && event.notice.acknowledgeable && !event.notice.begun;
 }
 
-/// An event that can be acknowledged begins as soon as it is: so it is prepared for at once, and the job spends only the
-/// event itself without its devices. Any other is prepared for as late as is safe.
+/// An event that can be acknowledged begins as soon as it is; so it is prepared for at once, and
+/// the job lacks its devices only during the event itself. Any other is prepared for as late as is
+/// safe.
 TimeNs EventMachine::begins_at(const Event& event) const noexcept {
   if (event.start == kNoDeadline || acknowledges(event) || event.notice.begun) return 0;
   return event.start - policy_.lead;
 }
 
-/// While something was done for an event that is not over the job does not return.
+/// The job does not return while an event that something was done for is not over.
 bool EventMachine::is_kept_away() const noexcept {
   return std::any_of(events_.begin(), events_.end(),
                      [](const auto& each) { return !each.second.over && each.second.called; });
@@ -52,13 +53,13 @@ Action EventMachine::prepare(const Key& key, Event& event, Now now) {
   next_return_ = 0;
   if (event.state == State::kSeen) move(key, event, State::kPreparing, now);
   TimeNs until = now.monotonic + policy_.prepare_timeout;
-  // Seen very late, it is tried all the same.
+  // Even an event seen very late is tried.
   if (event.start != kNoDeadline)
     until = std::min(until, std::max(event.start - policy_.margin, now.monotonic + kSecond));
   return {Action::Do::kPrepare, until, key.first, key.second};
 }
 
-/// Once for all that are over, and not while another event still keeps the job away.
+/// Returns once for all that are over, unless another event still keeps the job away.
 bool EventMachine::returns(Now now, Action& action) {
   const bool over = std::any_of(events_.begin(), events_.end(),
                                 [](const auto& each) { return each.second.over; });

@@ -20,7 +20,7 @@ namespace livebtl::watchd {
 namespace {
 
 constexpr TimeNs kConnectTimeout = 5 * kSecond;
-constexpr TimeNs kLook = 50 * kMillisecond;  // how often requests are compared with their bounds
+constexpr TimeNs kLook = 50 * kMillisecond;  // how often requests are checked against bounds
 constexpr std::uint64_t kReceivedBytesMax = kAnswerBytesMax + (std::uint64_t{1} << 16);
 
 std::chrono::nanoseconds duration(TimeNs time) { return std::chrono::nanoseconds(time); }
@@ -51,13 +51,13 @@ bool is_unconnected(httplib::Error error) {
          error == httplib::Error::BindIPAddress;
 }
 
-/// As Linux has it in its struct tcp_info; that of glibc ends before.
+/// As in Linux's struct tcp_info; glibc's ends before the last member.
 struct TcpFacts {
   std::array<unsigned char, 128> others;
   std::uint64_t bytes_received;
 };
 
-/// All that the connection has brought, headers among it.
+/// All bytes that the connection received, with headers.
 std::uint64_t received_by(const Fd& connection) {
   TcpFacts facts{};
   socklen_t size = sizeof facts;
@@ -67,8 +67,8 @@ std::uint64_t received_by(const Fd& connection) {
 
 }  // namespace
 
-/// The library bounds each read by itself, and of what comes before a body neither the time nor the length. So the
-/// watcher ends the connection, which it has a descriptor of its own for.
+/// The library bounds only single reads, and neither the time nor the length of what precedes a
+/// body. So the watcher ends the connection, for which it has its own descriptor.
 struct Http::UnderWay {
   TimeNs until;
   Fd connection = {};
@@ -104,7 +104,7 @@ void Http::watch() {
   }
 }
 
-/// false: no request is to begin any more.
+/// false: no request may begin any more.
 bool Http::begin(UnderWay& request, httplib::Client& client) {
   client.set_socket_options([this, &request](int connection) {
     const std::lock_guard lock(mutex_);
@@ -142,7 +142,7 @@ Result<Answer> Http::call(const Call& what) {
   if (too_long || under_way.too_long) return fail(Errc::kLimit, url_ + ": the answer is too long");
   if (!result && is_unconnected(result.error()))
     return fail(Errc::kDown, url_ + ": " + httplib::to_string(result.error()));
-  // One that was cut may look whole, if its length stands nowhere.
+  // A cut answer may look whole, if it does not state its length.
   if (under_way.cut) return fail(Errc::kTimeout, url_ + ": the answer was not whole in time");
   if (!result) return fail(Errc::kTimeout, url_ + ": " + httplib::to_string(result.error()));
   return Answer{result->status, std::move(body)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/sources/http.h -- requests to a metadata server: plain HTTP to one place, bounded in time and length, no
-// redirection, no proxy. Any thread. Owns a thread, which ends requests that are beyond their bounds, and nothing else
-// between two requests.
+// watchd/sources/http.h -- requests to a metadata server: plain HTTP to one place, bounded in time
+// and length, no redirection, no proxy. Any thread. Owns a thread, which ends requests beyond their
+// bounds, and nothing else between two requests.
 #pragma once
 
 #include <condition_variable>
@@ -59,7 +59,7 @@ class Http {
   void watch();
 
   const std::string url_;
-  std::mutex mutex_;                  // of what follows
+  std::mutex mutex_;                  // guards what follows
   std::condition_variable changed_;   // a request has begun, or the thread is to end
   std::vector<UnderWay*> under_way_;  // each is its caller's
   bool stopped_ = false;              // no request begins any more

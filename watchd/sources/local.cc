@@ -26,7 +26,7 @@ tl::unexpected<Error> file_error(const std::string& path) {
   return fail(Errc::kSystem, path + " cannot be read: " + std::strerror(errno));
 }
 
-/// The file decides whether a job has its devices: whoever may write it orders that.
+/// The file decides whether a job has its devices: whoever may write it gives orders.
 Status check_owner(const struct stat& facts, const std::string& path) {
   const bool ours = facts.st_uid == 0 || facts.st_uid == ::geteuid();
   if (S_ISREG(facts.st_mode) && ours && (facts.st_mode & S_IWOTH) == 0) return {};

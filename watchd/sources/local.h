@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/sources/local.h -- sources of the site's own: Slurm's word on this node, and a file. Threads: as of source.h.
+// watchd/sources/local.h -- the site's own sources: Slurm's word on this node, and a file. Threads:
+// as in source.h.
 #pragma once
 
 #include <atomic>

@@ -11,8 +11,7 @@ namespace livebtl::watchd {
 namespace {
 
 constexpr TimeNs kTimeout = 5 * kSecond;
-constexpr TimeNs kAzureFirst =
-    150 * kSecond;  // the first answer of a machine takes up to two minutes
+constexpr TimeNs kAzureFirst = 150 * kSecond;  // a machine's first answer takes up to two minutes
 constexpr const char* kAzureEvents = "/metadata/scheduledevents?api-version=2020-07-01";
 constexpr const char* kAzureName =
     "/metadata/instance/compute/name?api-version=2021-02-01&format=text";
@@ -36,7 +35,7 @@ Result<Report> report_of(const char* source, Result<Notices> notices) {
   return Report{.source = source, .notices = std::move(*notices)};
 }
 
-/// Of two lists; the first error of both.
+/// Of both lists; else the first error.
 Result<Notices> joined(Result<Notices> one, Result<Notices> other) {
   if (!one) return one;
   if (!other) return other;
@@ -121,7 +120,7 @@ Status Ec2Source::renew_token() {
       http_.put("/latest/api/token", {{"X-aws-ec2-metadata-token-ttl-seconds", life}}, kTimeout);
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status != kOk) return status_error("/latest/api/token", *answer);
-  if (!well_formed_event_id(answer->body))  // a header's value, with no line of its own
+  if (!well_formed_event_id(answer->body))  // a header's value must not begin a new line
     return fail(Errc::kInvalid, "/latest/api/token is answered with no token");
   token_ = answer->body;
   token_ends_ = monotonic_now() + kTokenLife / 2;

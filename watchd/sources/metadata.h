@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/sources/metadata.h -- the clouds' metadata servers as sources. Threads: as of source.h; each owns its Http.
+// watchd/sources/metadata.h -- the clouds' metadata servers as sources. Threads: as in source.h;
+// each owns its Http.
 #pragma once
 
 #include <atomic>

@@ -64,7 +64,7 @@ Result<std::unique_ptr<SocketSource>> SocketSource::listen(const std::string& pa
   if (::lstat(path.c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode)) ::unlink(path.c_str());
   Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener) return socket_error(path, "no socket");
-  // 0600 from the first moment: the journal, not yet open, is made with modes of its own.
+  // 0600 from the first moment; no other file is made in between.
   const mode_t before = ::umask(0177);
   const int bound =
       ::bind(listener.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -90,8 +90,8 @@ void SocketSource::note(const Entry& entry) {
   bell_.ring();
 }
 
-/// false: there is no descriptor for a client. It stays in the listener's queue, which is not polled until accepts_from_: it
-/// would be readable all the time.
+/// false: there is no descriptor for a client. It stays in the listener's queue, which would be
+/// readable all the time and so is not polled until accepts_from_.
 bool SocketSource::accept_one() {
   Fd connection(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!connection) {
@@ -113,7 +113,7 @@ bool SocketSource::accept_one() {
   return true;
 }
 
-/// false: the client is dropped.
+/// false: drop the client.
 bool SocketSource::take_line(Client& client, std::string_view line, Report& report) {
   auto read = read_socket_line(line, static_cast<UnixNs>(unix_now_ns()));
   if (!read) return say(client.connection, {{"error", read.error().text}});
@@ -128,7 +128,7 @@ bool SocketSource::take_line(Client& client, std::string_view line, Report& repo
     report.ended.push_back(id);
   } else if (report.notices.size() < kNoticesMax) {
     std::erase(report.ended,
-               id);  // announced anew right after it was over: what is said last holds
+               id);  // announced again right after it was over: the last word holds
     report.notices.push_back(std::move(read->notice));
   }
   return true;
@@ -184,7 +184,7 @@ void SocketSource::wait_until_ready(std::vector<bool>& ready, bool& comes) {
   for (std::size_t i = 2; i < watched.size(); ++i) ready.push_back(watched[i].revents != 0);
 }
 
-/// What is not named in it is not over: only its own client says so.
+/// What the report does not name is not over: only its client says so.
 Result<Report> SocketSource::look() {
   Report report{.source = name(), .whole = false};
   while (report.notices.empty() && report.ended.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/sources/socket.h -- a Unix socket by which programs of this machine announce events: a line of JSON each, answered
-// by a line for each state that the event comes to. look() waits for a line, in the poller's thread, which owns the
-// connections; note() hands states over to it.
+// watchd/sources/socket.h -- a Unix socket by which programs of this machine announce events: one
+// line of JSON each, answered by a line for each state that the event reaches. look() waits for a
+// line, in the poller's thread, which owns the connections; note() hands states over to it.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ namespace livebtl::watchd {
 
 class SocketSource : public Source {
  public:
-  /// Replaces what a killed livebtl-watchd has left there. Errors: kSystem, kAuth.
+  /// Replaces the socket that a killed livebtl-watchd left. Errors: kSystem, kAuth.
   static Result<std::unique_ptr<SocketSource>> listen(const std::string& path);
   ~SocketSource() override;
 
@@ -32,7 +32,7 @@ class SocketSource : public Source {
   struct Client {
     Fd connection;
     std::string received = {};
-    std::vector<std::string> events = {};  // which it wants to hear of
+    std::vector<std::string> events = {};  // that it wants to hear of
   };
 
   SocketSource(std::string path, Fd listener)
@@ -48,11 +48,10 @@ class SocketSource : public Source {
   Fd listener_;
   Bell bell_;
   std::vector<Client> clients_;
-  TimeNs accepts_from_ = 0;  // until then no client is taken, as there was no descriptor for one
+  TimeNs accepts_from_ = 0;  // until then none is accepted, as there was no descriptor
   LogLimit starved_{1, 60 * kSecond};
-  std::map<std::string, Entry>
-      last_;          // state of each event that is not over, for those that ask later
-  std::mutex mutex_;  // of what follows
+  std::map<std::string, Entry> last_;  // state of each event that is not over, for later clients
+  std::mutex mutex_;                   // guards what follows
   std::deque<Entry> states_;
   bool stopped_ = false;
 };

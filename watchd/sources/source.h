@@ -17,15 +17,15 @@ class Source {
   virtual const char* name() const noexcept = 0;
   /// How long to wait between two looks.
   virtual TimeNs interval() const noexcept = 0;
-  /// What there is now; bounded in time. Errors: the source does not answer, or not in words that are known.
+  /// What the source says now; bounded in time. Errors: it does not answer, or is not understood.
   virtual Result<Report> look() = 0;
-  /// The event may begin.
+  /// Tells it that the event may begin.
   virtual Outcome acknowledge(const std::string&, TimeNs) {
     return {Outcome::Kind::kDone, "nobody is told"};
   }
   /// An event of this source has come to a state.
   virtual void note(const Entry&) {}
-  /// Has a look() that is under way end soon.
+  /// Makes a look() that is under way end soon.
   virtual void stop() {}
 };
 

@@ -24,7 +24,7 @@ bool names(const Json& resources, const std::string& machine) {
   });
 }
 
-/// An event that has begun has no time any more.
+/// An event that has begun has no NotBefore.
 Result<Notice> read_azure_event(const Json& event, std::size_t machines, bool alone_acknowledges) {
   Notice notice;
   notice.id = text_in(event, "EventId");

@@ -7,15 +7,14 @@
 namespace livebtl::watchd {
 namespace {
 
-constexpr TimeNs kMigrationLead =
-    60 * kSecond;  // from the change of maintenance-event to the migration
+constexpr TimeNs kMigrationLead = 60 * kSecond;  // from maintenance-event's change to migration
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   return text;
 }
 
-/// The metadata server writes names with underscores; the cloud's own interface in one word.
+/// The metadata server writes names with underscores, the cloud's own interface in one word.
 std::string either(const Json& json, const char* one, const char* other) {
   const std::string found = text_in(json, one);
   return found.empty() ? text_in(json, other) : found;

@@ -30,7 +30,7 @@ std::optional<long> read_offset(std::string_view text) {
   return text[0] == '+' ? seconds : -seconds;
 }
 
-/// A fraction is read over: nothing here is decided by less than a second.
+/// A fraction is skipped: nothing here depends on less than a second.
 std::optional<UnixNs> read_rest_of_iso(const std::tm& time, std::string_view rest) {
   if (rest.starts_with('.')) {
     const auto end = rest.find_first_not_of("0123456789", 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/texts/notice_texts.h -- what sources of notices answer, read. Pure. All of it is hostile, and what is not
-// understood is an error: an answer that cannot be read never means that there are no events.
+// watchd/texts/notice_texts.h -- reads what sources of notices answer. Pure. All of it is hostile,
+// and what is not understood is an error: an unreadable answer never means that there are no
+// events.
 #pragma once
 
 #include "livebtl/result.h"
@@ -12,11 +13,11 @@ using Notices = std::vector<Notice>;
 
 inline constexpr std::size_t kAnswerBytesMax = std::size_t{256} * 1024;
 
-/// Azure's scheduled events, of those that name this machine. alone_acknowledges: an event that also names others may be
-/// acknowledged only if this is false, since that begins it for all of them.
+/// Those of Azure's scheduled events that name this machine. alone_acknowledges: an event that also
+/// names others may be acknowledged only if this is false, since that begins it for all.
 Result<Notices> read_azure(std::string_view body, const std::string& machine,
                            bool alone_acknowledges);
-/// What is posted to have an event of Azure's begin.
+/// The body to post so that Azure begins an event.
 std::string azure_start_request(const std::string& id);
 
 /// GCE's maintenance-event: one word.

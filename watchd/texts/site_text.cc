@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/texts/site_text.cc -- notices of a site's own, in a file or on the socket: see notice_texts.h.
+// watchd/texts/site_text.cc -- a site's own notices, in a file or on the socket: see
+// notice_texts.h.
 #include "watchd/texts/fields.h"
 #include "watchd/texts/moment.h"
 #include "watchd/texts/notice_texts.h"

@@ -8,7 +8,8 @@
 namespace livebtl::watchd {
 namespace {
 
-/// "IDLE+DRAIN", "mixed,drain", "drng@" or "DRAINED*": marks at the end say other things of the node.
+/// "IDLE+DRAIN", "mixed,drain", "drng@" or "DRAINED*": trailing marks say other things about the
+/// node.
 bool says_drain(std::string_view states) {
   while (!states.empty()) {
     const auto end = std::min(states.find_first_of("+,"), states.size());
@@ -23,7 +24,7 @@ bool says_drain(std::string_view states) {
   return false;
 }
 
-/// The word behind "NAME=" where that begins a word; "": it is not there.
+/// The word after "NAME=", where that begins a word; "": not there.
 std::string_view value_of(std::string_view text, std::string_view name) {
   for (std::size_t at = 0; (at = text.find(name, at)) != std::string_view::npos;
        at += name.size()) {
@@ -35,7 +36,7 @@ std::string_view value_of(std::string_view text, std::string_view name) {
   return {};
 }
 
-/// An array of words, or, as older versions have it, one text.
+/// The state is an array of words or, in older versions, one text.
 std::optional<bool> drain_in(const Json& node) {
   const Json* const state = member_in(node, "state");
   if (state == nullptr) return std::nullopt;
