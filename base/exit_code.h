@@ -34,25 +34,25 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
      "no such job, node, transport, device or directory, or nobody answers at --connect"},
     {ExitCode::kRefused, "refused",
      "refused: a pair would lose its last path, a transport cannot be opened, the job is held, two "
-     "jobs go by one name, a hook is another's file; names follow; doctor: there are faults"},
+     "jobs have one name, a hook's file is not livebtl's; names follow; doctor: there are faults"},
     {ExitCode::kBusy, "busy",
      "busy: another command is in progress, or one was left unfinished (resume, abort); hold: "
-     "there is another hold; vm: it stands in the middle, call it again"},
-    {ExitCode::kRetracted, "taken-back", "it failed or timed out, and was taken back"},
+     "there is another hold; vm: it stopped halfway, call it again"},
+    {ExitCode::kRetracted, "taken-back", "failed or timed out, and was taken back"},
     {ExitCode::kNotReleased, "incomplete",
-     "committed, but not complete: not everybody has released the old transport (resume); vm: the "
-     "guest has moved, or the set is made or restored, and a step after it is left"},
+     "committed, but not complete: not every process has released the old transport (resume); vm: "
+     "the guest has moved, or the set is made or restored, and a later step is left"},
     {ExitCode::kForeign, "held-elsewhere",
-     "released by the job, but held by somebody else: do not detach the device"},
+     "released by the job, but held by others: do not detach the device"},
     {ExitCode::kInconsistent, "inconsistent",
-     "the snapshots are inconsistent, nobody is held by that hold, or what is to be restored is no "
-     "set"},
+     "the snapshots are inconsistent, no process is held by that hold, or what is to be restored "
+     "is not a set"},
     {ExitCode::kNotPermitted, "not-permitted", "no permission, or not authenticated"},
     {ExitCode::kMembersMissing, "members-missing",
      "processes are missing: they have not started yet, or cannot be reached"},
     {ExitCode::kInterrupted, "interrupted",
-     "interrupted (Ctrl-C): the job runs on; resume or abort ends a command that was begun, a hold "
-     "ends with its lease, vm has gone back"}};
+     "interrupted (Ctrl-C): the job keeps running; resume or abort ends a begun command, a hold "
+     "ends with its lease, vm was taken back"}};
 
 /// For kBusy: "busy". "": not one of these codes.
 constexpr const char* reason_of(ExitCode code) noexcept {
