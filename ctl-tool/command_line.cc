@@ -28,14 +28,13 @@ std::string problem_of_connect(const std::string& text) {
 }
 
 void define_outside(CLI::App& app, CommandLine& line) {
-  CLI::Option* connect =
-      add_value(app, "--connect", line.connect, "HOST:PORT",
-                "Reach a job from a machine that has none of its processes, by the relay of any of "
-                "its nodes (btlctl jobs shows them)")
-          ->check(checked(problem_of_connect));
+  CLI::Option* connect = add_value(app, "--connect", line.connect, "HOST:PORT",
+                                   "Reach a job from a machine that has none of its processes, "
+                                   "through the relay of any of its nodes (btlctl jobs)")
+                             ->check(checked(problem_of_connect));
   add_value(app, "--secret-file", line.secret_file, "FILE",
-            "With --connect: the job's secret, a file of mode 0600 that is yours (btlctl secret "
-            "writes it)")
+            "With --connect: file with the job's secret, of mode 0600 and owned by you (from "
+            "btlctl secret)")
       ->needs(connect);
 }
 
@@ -46,39 +45,39 @@ void define_output(CLI::App& app, CommandLine& line) {
   };
   app.add_option_function<std::string>(
          "-o,--output", take_form,
-         "How to print: text; wide, with more columns and whole lines, however wide the terminal "
-         "is; or json, one document on standard output, also of a failure, and with watch and top "
-         "one a line")
+         "Output form: text; wide, with more columns and nothing cut to the terminal's width; or "
+         "json, one document on standard output, even after a failure, and with watch and top one "
+         "per line")
       ->type_name("FORM")
       ->default_str("text")
       ->check(CLI::IsMember({"text", "wide", "json"}).description(""));
-  app.add_flag("--json", line.json, "The same as -o json");
+  app.add_flag("--json", line.json, "Same as -o json");
 }
 
 void define_global(CLI::App& app, CommandLine& line) {
   add_value(app, "--job", line.job, "ID",
             "The job; needed only if this node has several (btlctl jobs)");
-  add_value(
-      app, "--user", line.user, "NAME",
-      "Whose jobs of this node, by name or number; for root. Without: root's own, else those of "
-      "the only user who has any");
+  add_value(app, "--user", line.user, "NAME",
+            "Whose jobs on this node, by name or number; for root. Default: root's own, else those "
+            "of the only user who has any");
   define_output(app, line);
-  app.add_flag("--progress", line.progress, "Print progress even if standard error is no terminal");
+  app.add_flag("--progress", line.progress,
+               "Print progress even if standard error is not a terminal");
   app.add_flag("--quiet", line.quiet, "Print no progress")->excludes("--progress");
   add_value(app, "--timeout", line.timeout_s, "SECONDS",
             "Give up after this time, and take back what is not committed (30; commands that only "
-            "look: 5; vm, checkpoint run and restore: 900; watch, top: end then)")
+            "look: 5; vm, checkpoint run and restore: 900; watch, top: exit then)")
       ->check(takes_seconds(0.001));
   app.add_flag("--dry-run", line.dry_run,
                "Say what a command would do to each process, and change nothing");
-  CLI::Option* wait = app.add_flag("--wait")->description("Wait for the end; this is the default");
+  CLI::Option* wait = app.add_flag("--wait")->description("Wait for the end (the default)");
   app.add_flag("--no-wait", line.no_wait,
-               "Go on in the background once the command has begun; 0 means begun, and btlctl "
-               "history has the end")
+               "Continue in the background once the command has begun; 0 means begun, and btlctl "
+               "history shows the end")
       ->excludes(wait);
   add_value(app, "--generate", line.generate, "WHAT",
-            "Print what the manual is made of, and end: page fills in a page's source (standard "
-            "input), settings-man is livebtl-settings(7)")
+            "Print a part of the manual, and exit: page fills in a page's source (standard input), "
+            "settings-man is livebtl-settings(7)")
       ->check(CLI::IsMember({"page", "settings-man"}).description(""));
   app.set_version_flag("--version", std::string("btlctl ") + LIVEBTL_VERSION, "Print the version");
 }
@@ -86,16 +85,16 @@ void define_global(CLI::App& app, CommandLine& line) {
 std::string footer() {
   std::ostringstream text;
   text << R"(Examples:
-  btlctl list                 what transports are there?
+  btlctl list                 which transports are there?
   btlctl switch sm tcp        move traffic, live
-  btlctl remove sm            ... and let its device go
+  btlctl remove sm            ... and release its device
   btlctl add sm               bring it back
   btlctl --connect node7:40123 --secret-file job.secret list
                               the same from a machine outside the job
-  btlctl COMMAND --help       more on one command
+  btlctl COMMAND --help       more about one command
   btlctl help COMMAND         its manual page
 
-Names from Open MPI are understood too: vader is sm, openib is verbs.
+Open MPI's names are accepted too: vader is sm, openib is verbs.
 
 Exit codes:
 )";
@@ -223,7 +222,7 @@ std::variant<CommandLine, EndNow> assembled(CommandLine line, const Given& given
 
 std::unique_ptr<CLI::App> define_command_line(CommandLine& line) {
   auto app = std::make_unique<CLI::App>(
-      "btlctl -- changes the network under a running MPI job, without its noticing", "btlctl");
+      "btlctl -- change the network under a running MPI job over livebtl", "btlctl");
   app->require_subcommand(0, 1);
   app->fallthrough();
   app->formatter(std::make_shared<HelpFormatter>());

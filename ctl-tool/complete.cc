@@ -123,7 +123,7 @@ std::optional<Candidates> of_fixed_type(const std::string& type) {
   if (type == "KEY=VALUE")
     return Candidates{{"exclusivity=", "the highest that a pair reaches is used"},
                       {"weight=", "share of bulk data"},
-                      {"single-copy=", "of sm: auto, cma, knem or none"}};
+                      {"single-copy=", "only sm: auto, cma, knem or none"}};
   if (type == "COMMAND") return of_commands();
   if (type != "HOOK") return std::nullopt;
   Candidates all;

@@ -60,8 +60,8 @@ void add_transport(CLI::App& app, CommandLine& line, const char* name, const cha
 
 void add_scope(CLI::App& app, CommandLine& line) {
   add_value(app, "--scope", line.scope, "SCOPE",
-            "job, or node:NAME: only pairs with an end on that node, by its host's name or by its "
-            "id (btlctl status)")
+            "job, or node:NAME: only pairs with an end on that node, given by host name or id "
+            "(btlctl status)")
       ->check(checked(problem_of_scope));
 }
 
@@ -77,10 +77,9 @@ void add_hold_id(CLI::App& app, CommandLine& line, const char* text) {
 }
 
 void add_relays(CLI::App& app, CommandLine& line) {
-  add_value(
-      app, "--relay", line.relays, "ADDRESS:PORT",
-      "A relay of a node that has other addresses than before, if the members here cannot know "
-      "it; may be repeated")
+  add_value(app, "--relay", line.relays, "ADDRESS:PORT",
+            "The relay of a node whose addresses have changed, if the members here cannot know it; "
+            "may be repeated")
       ->allow_extra_args(false)
       ->check(checked_by(control::parse_relay));
 }
@@ -100,7 +99,7 @@ std::string conflict_of_svg(const CommandLine& line) {
 }
 
 void add_last(CLI::App& app, CommandLine& line) {
-  add_value(app, "--last", line.last, "NUMBER", "The newest so many switches alone")
+  add_value(app, "--last", line.last, "NUMBER", "Only the NUMBER newest switches")
       ->check(CLI::Range(std::size_t{1}, control::kSwitchesKept).description(""));
 }
 

@@ -15,7 +15,7 @@ void define_prepare(CLI::App& app, CommandLine& line) {
     for (const std::string& name : names) line.arguments.emplace_back(canonical_transport(name));
   };
   app.add_option_function<std::vector<std::string>>(
-         "NAME", take, "These transports; without: all that are bound to a device")
+         "NAME", take, "Transports to set aside; default: all bound to a device")
       ->expected(0, 4)
       ->type_name("TRANSPORT")
       ->option_text(" ");
@@ -41,7 +41,7 @@ const Command kPrepare{
     .summary = "Set aside the transports that are bound to a device",
     .detail =
         R"(Drains, closes and releases them, as remove does, and remembers which of them were in use. With
---scope node:NAME only that machine lets go. May be repeated.
+--scope node:NAME only that node releases them. May be repeated.
 
 Examples:
   btlctl checkpoint prepare --scope node:vm1
@@ -52,9 +52,9 @@ Examples:
 
 const Command kReturn{
     .name = "return",
-    .summary = "Bring back what prepare has set aside",
+    .summary = "Bring back what prepare set aside",
     .detail =
-        R"(Brings back just the transports that were in use, each as soon as its device is there. May be
+        R"(Brings back only the transports that were in use, each as soon as its device is there. May be
 repeated.
 
 Example:
@@ -70,13 +70,13 @@ const Command* const kCheckpointActions[] = {&kPrepare, &kReturn, &kCheckpointRu
 
 const Command kCheckpoint{
     .name = "checkpoint",
-    .summary = "Let go of what a checkpoint cannot take along; dump a job by CRIU",
+    .summary = "Release what a checkpoint cannot save; dump a job with CRIU",
     .detail =
-        R"(prepare drains, closes and releases the transports that are bound to a device (verbs), and return
-brings back those that were in use. With --scope node:NAME only that machine lets go, and the rest
-of the job keeps its devices: enough for a live migration. prepare --hold parks the whole job
-afterwards, for snapshots that fit together (hold). run dumps a job by CRIU, all of it from prepare
-to a sealed set, and restore has it go on from that; node is their part on each node.
+        R"(prepare drains, closes and releases the transports that are bound to a device (verbs, ofi), and
+return brings back those that were in use. With --scope node:NAME only that node releases them, and
+the rest of the job keeps its devices: enough for a live migration. prepare --hold then parks the
+whole job, for snapshots that fit together (hold). run dumps a job with CRIU, from prepare to a
+sealed set, and restore continues the job from that set; node is their part on each node.
 
 Examples:
   btlctl checkpoint prepare --scope node:vm1

@@ -143,13 +143,13 @@ ExitCode run_restart(const CommandLine& line, const std::atomic<bool>& stop) {
 
 const Command kCheckpointRun{
     .name = "run",
-    .summary = "Dump a job by CRIU, as a sealed set",
+    .summary = "Dump a job with CRIU as a sealed set",
     .detail =
-        R"(The job leaves its devices and shared memory, is held, and CRIU dumps the launcher and all that is
-below it into DIR, which gets its set.json only if all went well. Then the processes are ended, or
-with --leave-running go on as before. Takes root. --timeout (900, at least 30) bounds all of it: two
-thirds are for the way to the dump. A job on several nodes takes --node-command: each node writes
-its file into a directory of that name, and the processes end once all nodes have dumped theirs.
+        R"(The job leaves its devices and shared memory and is held, and CRIU dumps the launcher and all
+processes below it into DIR, which gets its set.json only if all went well. Then the processes are
+ended, or with --leave-running go on as before. Needs root. --timeout (900, at least 30) bounds the
+whole command; two thirds are for the steps up to the dump. A job on several nodes needs
+--node-command: each node writes its file into DIR there, and no process ends before all are dumped.
 
 Examples:
   btlctl checkpoint run --criu monday
@@ -162,10 +162,10 @@ Examples:
 
 const Command kCheckpointNode{
     .name = "node",
-    .summary = "The part of run and restore on one node, which they call",
+    .summary = "Do one node's part of run and restore; called by them",
     .detail =
-        R"(Is told on its input, by run or restore on another node, what to dump or restore here; when that
-ends, before it was told to go, all is as it was. Nothing for people to type.
+        R"(Reads from standard input what run or restore on another node wants dumped or restored here, and
+undoes it if the input ends before it is told to go on. Not to be typed by hand.
 
 Example:
   btlctl checkpoint run --criu --node-command 'ssh {node}' monday)",
@@ -175,13 +175,13 @@ Example:
 
 const Command kCheckpointRestore{
     .name = "restore",
-    .summary = "Have a job go on from a set that run has made",
+    .summary = "Restore a job from a set that run made",
     .detail =
-        R"(Compares the set with its checksums, restores the processes by CRIU, with the numbers that they had,
-and has the job go on as a new incarnation. A damaged set is refused (8) before anything is
-restored, and so is one whose processes still run here (3). A set of several nodes takes
---node-command, on one of them. --on has another host take a node's place; where an address of a
-node is another one now, --address tells both.
+        R"(Compares the set with its checksums, has CRIU restore the processes with their old PIDs, and lets
+the job go on as a new incarnation. A damaged set is refused (8) before anything is restored, and so
+is one whose processes still run here (3). A set of several nodes is restored from one
+of them, with --node-command. --on has another host take a node's place; if an address of a node has
+changed, --address gives the old and the new one.
 
 Examples:
   btlctl checkpoint restore monday

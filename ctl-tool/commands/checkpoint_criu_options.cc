@@ -22,8 +22,8 @@ void define_directory(CLI::App& app, CommandLine& line) {
 void add_node_command(CLI::App& app, CommandLine& line) {
   app.add_option_function<std::string>(
          "--node-command", [&line](const std::string& command) { line.words = {command}; },
-         "How a program is run as root on a node of the job: 'ssh {node}'; without: the job is on "
-         "this node alone")
+         "How to run a program as root on a node of the job: 'ssh {node}'; needed for a job on "
+         "several nodes")
       ->type_name("COMMAND")
       ->check(takes_at_most(kVmTextMax));
 }
@@ -61,9 +61,9 @@ void define_criu_restore(CLI::App& app, CommandLine& line) {
   define_directory(app, line);
   add_node_command(app, line);
   add_hosts(app, line,
-            "Another host that is to have the processes of a node of the set; may be repeated");
+            "Restore the processes of this node of the set on another host; may be repeated");
   add_value(app, "--address", line.addresses, "OLD=NEW",
-            "An IP address of a node, and the one that it has now; may be repeated")
+            "A node's old IP address, and the one it has now; may be repeated")
       ->allow_extra_args(false)
       ->check(checked_by(hypervisor::parse_new_address));
 }
@@ -71,19 +71,18 @@ void define_criu_restore(CLI::App& app, CommandLine& line) {
 void define_criu_run(CLI::App& app, CommandLine& line) {
   define_directory(app, line);
   add_node_command(app, line);
-  add_hosts(
-      app, line,
-      "Where the processes of a node are, if it is not the host of its name, as after a restore "
-      "elsewhere; may be repeated");
+  add_hosts(app, line,
+            "The host that a node's processes are on, if not the one of its name, as after a "
+            "restore elsewhere; may be repeated");
   app.add_flag_callback(
-         "--criu", [] {}, "By CRIU, the only way there is")
+         "--criu", [] {}, "Use CRIU, the only way there is")
       ->required();
   app.add_flag_callback(
       kLeaveRunning, [&line] { line.arguments.emplace_back(kLeaveRunning); },
-      "The job goes on; without: its processes are ended once they are dumped");
+      "Let the job go on; otherwise its processes are ended once dumped");
   add_lease(app, line, kCriuLeaseMin, "600",
-            "How long the job stays held if this command is killed; longer than the dump takes "
-            "(from 60)");
+            "How long the job stays held if this command is killed; more than the dump takes (at "
+            "least 60)");
 }
 
 std::vector<hypervisor::NewAddress> addresses_in(const CommandLine& line) {

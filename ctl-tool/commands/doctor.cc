@@ -167,7 +167,7 @@ ExitCode examine(const CommandLine& line, const std::atomic<bool>& stop) {
 }
 
 void define_doctor(CLI::App& app, CommandLine& line) {
-  app.add_option("LINE", line.words, "A launch line to look at, too, behind --")
+  app.add_option("LINE", line.words, "A launch line to examine too, after --")
       ->expected(0, -1)
       ->type_name("LINE")
       ->option_text(" ");
@@ -179,11 +179,11 @@ const Command kDoctor{
     .name = "doctor",
     .summary = "Find what is wrong with this node, a launch line, a running job",
     .detail =
-        R"(Looks at this node: do library, provider and component load, and fit to the MPI; settings and secret;
-limits, shared memory, kernel; each RDMA device; hooks. Behind -- also at a launch line: would its
-job run over livebtl? Or at a line of btlctl vm that names domains: does libvirt answer? And at your
-jobs that run on this node, or the one that --job or --connect names. Each fault is said with why it
-matters and what to type. Nothing is changed, but that the run directory is made if it is missing.
+        R"(Examines this node: whether library, provider and component load, and match the MPI; settings and
+secret; limits, shared memory, kernel; each RDMA device; hooks. After --, also a launch line: would
+its job run over livebtl? Or a line of btlctl vm that names domains: does libvirt answer? And your
+jobs that run on this node, or the one that --job or --connect names. Each fault is printed with why
+it matters and what to type. Nothing is changed, except that the run directory is made if missing.
 Exit code 3: there are faults.
 
 Examples:

@@ -63,7 +63,7 @@ std::string conflict_of_help(const CommandLine& line) {
 }
 
 void define_help(CLI::App& app, CommandLine& line) {
-  app.add_option("COMMAND", line.words, "A command; without: btlctl as a whole")
+  app.add_option("COMMAND", line.words, "A command; default: btlctl as a whole")
       ->expected(0, 1)
       ->type_name("COMMAND")
       ->option_text(" ");
@@ -75,7 +75,7 @@ const Command kHelp{
     .name = "help",
     .summary = "Show a command's manual page",
     .detail =
-        R"(Shows the page by man, if that is installed and has it; else what COMMAND --help prints.
+        R"(Shows the page with man, if man is installed and has it; else what COMMAND --help prints.
 
 Examples:
   btlctl help

@@ -138,9 +138,9 @@ const Command kHistory{
     .summary = "Show the last switches, and how long each step took",
     .detail =
         R"(Shows the last switches (eight at most), the oldest first: who ordered each, how it ended, how long
-each rung took in the slowest process, and which processes were slow, with what they waited for.
-Every process remembers them for itself, so that they are shown also when the btlctl that
-ordered one was killed; BY then names who finished it. The processes are not woken.
+each rung took in the slowest process, and which processes were slow and what they waited for.
+Every process remembers them itself, so they are shown even if the btlctl that ordered one was
+killed; "ended by" then names who finished it. The processes are not woken.
 
 Examples:
   btlctl history

@@ -8,11 +8,11 @@
 namespace livebtl::tool {
 namespace {
 
-constexpr const char* kIdText = "Only this hold, as start names it; without: the one that holds";
+constexpr const char* kIdText = "Only this hold, as printed by start; default: the current one";
 
 void define_start(CLI::App& app, CommandLine& line) {
   add_lease(app, line, 1.0, "60", "How long it lasts if nobody ends it (at most 86400)");
-  add_hold_id(app, line, "Its name, a number drawn at random; without: start draws one");
+  add_hold_id(app, line, "The hold's id, a random number; default: start draws one");
 }
 
 void define_renew(CLI::App& app, CommandLine& line) {
@@ -27,9 +27,9 @@ void define_check(CLI::App& app, CommandLine& line) {
 }
 
 void define_restored(CLI::App& app, CommandLine& line) {
-  add_lease(app, line, 1.0, "60", "How long the hold lasts at least, should this be interrupted");
+  add_lease(app, line, 1.0, "60", "How long the hold lasts at least if this is interrupted");
   add_hold_id(app, line,
-              "The hold during which the snapshots were taken; without: the one that holds");
+              "The hold during which the snapshots were taken; default: the current one");
   add_relays(app, line);
 }
 
@@ -37,8 +37,8 @@ const Command kStart{
     .name = "start",
     .summary = "Park all traffic",
     .detail =
-        R"(Parks each process at a frame boundary until nothing is in flight between any two of them; what
-the program sends meanwhile waits. Prints the id of the hold.
+        R"(Parks each process at a frame boundary until nothing is in flight between any two of them.
+Meanwhile, what the program sends waits. Prints the hold's id.
 
 Example:
   btlctl hold start --lease 120)",
@@ -56,9 +56,9 @@ const Command kRenew{.name = "renew",
 
 const Command kCheck{
     .name = "check",
-    .summary = "Has the job been held without interruption?",
+    .summary = "Tell whether the job was held without interruption",
     .detail =
-        R"(Exit code 0: since start nothing was sent, and the snapshots taken fit together; 8: they do not.
+        R"(Exit code 0: nothing was sent since start, and the snapshots taken fit together; 8: they do not.
 
 Example:
   btlctl hold check            # after the last snapshot)",
@@ -68,7 +68,7 @@ Example:
 
 const Command kEnd{.name = "end",
                    .summary = "Let traffic flow again",
-                   .detail = R"(Answers as check does, too: 8 if the hold was broken before.
+                   .detail = R"(Also answers as check does: 8 if the hold was broken before.
 
 Example:
   btlctl hold end)",
@@ -80,13 +80,13 @@ const Command* const kHoldActions[] = {&kStart, &kRenew, &kCheck, &kEnd};
 
 const Command kRestored{
     .name = "restored",
-    .summary = "Let the job go on from the snapshots of one hold",
+    .summary = "Continue the job from the snapshots of one hold",
     .detail =
         R"(Checks that each process is held by the same hold, raises all to a new incarnation of the job, has
-them connect anew, and ends the hold. Old processes that still run somewhere are fenced out: the
-job talks to them no more. Machines whose snapshots were not taken together are named, and the job
-does not go on (8). May be repeated. Where a machine was restored with other addresses, its relay
-(btlctl jobs, there) is to be named: its members tell the others of it only once the hold is over.
+them reconnect, and ends the hold. Old processes that still run somewhere are fenced out: the job no
+longer talks to them. Machines whose snapshots were not taken together are named, and the job does
+not go on (8). May be repeated. If a machine was restored with other addresses, name its relay
+(btlctl jobs, there): its members can tell the others of it only once the hold is over.
 
 Examples:
   btlctl job restored
@@ -105,7 +105,7 @@ const Command kHold{
     .summary = "Park all traffic while snapshots are taken",
     .detail =
         R"(For snapshots of several machines that fit together: start parks all traffic, renew begins the
-lease anew, check tells whether the job has been held without interruption since, and end lets
+lease anew, check tells whether the job was held without interruption since start, and end lets
 traffic flow again and tells the same. A hold ends by itself when its lease is over, and is then
 broken for good: exit code 8. The migration of a single machine needs no hold.
 
@@ -117,10 +117,10 @@ Examples:
 
 const Command kJob{
     .name = "job",
-    .summary = "Let a job go on whose machines were restored from snapshots",
+    .summary = "Continue a job whose machines were restored from snapshots",
     .detail =
-        R"(To be called once all machines of the job were restored from snapshots that were taken during one
-hold, and run again: before the leases of the hold end, which stood still while the machines did.
+        R"(Call this once all machines of the job have been restored from snapshots taken during one hold, and
+run again; but before the leases of the hold end, which stood still while the machines did.
 
 Examples:
   btlctl job restored

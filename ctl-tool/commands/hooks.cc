@@ -138,7 +138,7 @@ ExitCode run_hooks(const CommandLine& line, const std::atomic<bool>&) {
 
 CLI::Option* add_names(CLI::App& app, CommandLine& line, const std::string& text) {
   add_value(app, "--root", line.root, "DIRECTORY",
-            "Where the file system begins, as in the image of a guest")
+            "Root of the file system, such as that of a guest's image")
       ->capture_default_str();
   return app.add_option("NAME", line.arguments, text)
       ->expected(0, static_cast<int>(hooks().size()))
@@ -152,7 +152,7 @@ void define_named(CLI::App& app, CommandLine& line) {
 }
 
 void define_hooks_check(CLI::App& app, CommandLine& line) {
-  add_names(app, line, join(hook_names(), ", ") + "; without: all");
+  add_names(app, line, join(hook_names(), ", ") + "; default: all");
 }
 
 /// install and remove choose no hook by themselves.
@@ -167,7 +167,7 @@ std::string conflict_of_named(const CommandLine& line) {
 const Command kInstall{
     .name = "install",
     .summary = "Write hooks to where their callers look for them",
-    .detail = R"(Replaces an older one of livebtl's, and leaves a file that is not livebtl's alone.
+    .detail = R"(Replaces an older livebtl hook, and leaves a file that is not livebtl's alone.
 
 Examples:
   btlctl hooks install libvirt
@@ -180,8 +180,8 @@ const Command kRemove{
     .name = "remove",
     .summary = "Remove hooks that install has written",
     .detail =
-        R"(Leaves alone a file that is not livebtl's, and one that a package has brought. One that was edited is
-kept beside it, under a hidden name.
+        R"(Leaves alone a file that is not livebtl's, and one that a package has installed. A hook that was
+edited is kept beside it, under a hidden name.
 
 Example:
   btlctl hooks remove libvirt)",
@@ -190,7 +190,7 @@ Example:
     .run = run_hooks};
 
 const Command kHooksCheck{.name = "check",
-                          .summary = "Are they there, whole and executable?",
+                          .summary = "Check that hooks are there, whole and executable",
                           .detail = R"(Example:
   btlctl hooks check)",
                           .define = define_hooks_check,
@@ -204,8 +204,8 @@ const Command kHooks{
     .name = "hooks",
     .summary = "Install, remove or check the hooks of guest agents, hypervisors and checkpointers",
     .detail =
-        R"(install writes each named hook to where its caller looks for it, and remove takes it away; check tells
-whether each is there, whole and executable, and whether anybody else may write to it.
+        R"(install writes each named hook to where its caller looks for it, and remove takes it away; check
+tells whether each is there, whole and executable, and whether anybody else may write to it.
 
 Examples:
   btlctl hooks install libvirt

@@ -125,9 +125,9 @@ const Command kJobs{
     .name = "jobs",
     .summary = "List the jobs on this node",
     .detail =
-        R"(Lists your jobs on this node (root: those of all users, or of --user) with their processes, and where each
-can be reached from other machines (RELAY, for --connect). A job on a single node has no relay,
-unless LIVEBTL_RELAY=on was set for it.
+        R"(Lists your jobs on this node (root: those of all users, or of --user) with their processes, and
+where each can be reached from other machines (RELAY, for --connect). A job on a single node has no
+relay, unless LIVEBTL_RELAY=on was set for it.
 
 Examples:
   btlctl jobs

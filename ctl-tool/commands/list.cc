@@ -108,13 +108,13 @@ ExitCode show_list(const CommandLine& line, const std::atomic<bool>& stop) {
 
 const Command kList{
     .name = "list",
-    .summary = "List the job's transports",
+    .summary = "List the transports of a job",
     .detail =
         R"(Shows each transport: whether it may be used, its exclusivity and weight, how many pairs use it
 now, and the bytes it has carried. PAIRS send their messages on it; BULK pairs send the data of
 large messages on it, which transports of equal exclusivity share by weight. A pair is two
-connected processes, or a process and itself, and counts once, as in what `btlctl switch`, `add`
-and the others say they have moved. Where one process is shown by itself (`btlctl status`,
+connected processes, or a process and itself, and counts once, as in the pairs that `btlctl switch`,
+`add` and the others report as moved. Where one process is shown by itself (`btlctl status`,
 --dry-run, --json by process) its own pairs are counted, so that each pair appears at both ends.
 
 Example:

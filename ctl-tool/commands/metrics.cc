@@ -119,11 +119,11 @@ void define_metrics(CLI::App& app, CommandLine& line) {
   CLI::Option* const file =
       add_value(app, "--textfile", line.textfile, "FILE",
                 "Replace this file instead of printing, in the form that node_exporter's textfile "
-                "collector reads; its name ends in .prom")
+                "collector reads; its name must end in .prom")
           ->check(checked(problem_of_textfile));
   add_value(app, "--listen", line.listen, "ADDRESS:PORT",
-            "Serve http://ADDRESS:PORT/metrics instead of printing, until SIGINT or SIGTERM comes. "
-            "Whoever reaches that address may read. By livebtl-exporter, a package of its own")
+            "Serve http://ADDRESS:PORT/metrics instead of printing, until SIGINT or SIGTERM. "
+            "Whoever reaches that address may read. Needs livebtl-exporter, a separate package")
       ->check(checked(problem_of_listen))
       ->excludes(file);
 }
@@ -134,9 +134,9 @@ const Command kMetrics{
     .name = "metrics",
     .summary = "Print this node's counters for a monitoring system",
     .detail =
-        R"(Prints the counters of all jobs of this node (--job: of one) as OpenMetrics. Call it on each node: a
-process appears in the metrics of its own node alone. Labels are user, mpi_job, rank, transport,
-and a few more of a fixed set; pairs are in `btlctl top`. The processes are not woken. A dashboard
+        R"(Prints the counters of all jobs on this node (--job: of one) as OpenMetrics. Call it on each node: a
+process appears only in the metrics of its own node. Labels are user, mpi_job, rank, transport, and
+a few more of a fixed set; for pairs, see `btlctl top`. The processes are not woken. A dashboard
 for Grafana and alert rules for Prometheus are installed in share/livebtl/monitoring.
 
 Examples:

@@ -16,8 +16,8 @@ void define_transport(CLI::App& app, CommandLine& line) {
 
 void define_switch(CLI::App& app, CommandLine& line) {
   add_scope(app, line);
-  add_transport(app, line, "FROM", "The transport that traffic leaves");
-  add_transport(app, line, "TO", "The transport that it goes to");
+  add_transport(app, line, "FROM", "The transport to move traffic from");
+  add_transport(app, line, "TO", "The transport to move it to");
 }
 
 void define_set(CLI::App& app, CommandLine& line) {
@@ -27,8 +27,8 @@ void define_set(CLI::App& app, CommandLine& line) {
   };
   app.add_option_function<std::vector<std::string>>(
          "ASSIGNMENT", take,
-         "exclusivity=N, weight=N (from 1), single-copy=auto, cma, knem or none; or default for "
-         "each")
+         "exclusivity=N, weight=N (at least 1), single-copy=auto, cma, knem or none; each takes "
+         "default too")
       ->required()
       ->expected(1, 3)
       ->type_name("KEY=VALUE")
@@ -43,10 +43,10 @@ std::string conflict_of_set(const CommandLine& line) {
 
 const Command kAdd{
     .name = "add",
-    .summary = "Let a removed or quiesced transport be used again",
+    .summary = "Allow a removed or quiesced transport to be used again",
     .detail =
         R"(The transport is opened wherever both ends reach it. Traffic moves to it only if it wins by
-exclusivity (`btlctl set`). Succeeds at once if it is in use already.
+exclusivity (`btlctl set`). Succeeds at once if it is already in use.
 
 Example:
   btlctl add sm)",
@@ -67,8 +67,8 @@ const Command kRemove{
     .name = "remove",
     .summary = "Drain, close and release a transport",
     .detail =
-        R"(Answers 'released' only after each process has checked that it holds no descriptor and no
-mapping of the device any more: then it may be detached. Refused if a pair would be cut off; the
+        R"(Answers 'released' only after each process has checked that it no longer holds a descriptor or a
+mapping of the device: then the device may be detached. Refused if a pair would be cut off; the
 pairs are named.
 
 Examples:
@@ -83,7 +83,7 @@ const Command kSwitch{
     .detail =
         R"(All pairs that use FROM and reach TO move to TO; pairs that do not reach TO stay, and are
 reported. Nothing is lost, repeated or reordered, and the program never notices. Succeeds at once
-if all have moved already. FROM's device may stay open: see `btlctl remove`.
+if all have already moved. FROM's device may stay open: see `btlctl remove`.
 
 Examples:
   btlctl switch sm tcp
@@ -98,11 +98,10 @@ const Command kSet{
         R"(Of the transports that a pair reaches, the one with the highest exclusivity is used. The weight
 is the share of bulk data if several are used at once. `default` restores a value.
 
-single-copy is of sm: whether large messages are read out of the sender's memory (cma: by
+single-copy applies only to sm: large messages are read from the sender's memory (cma: by
 process_vm_readv; knem: by the driver of /dev/knem), go through buffers that both ends share (none),
-or take the way that is measured to be faster (auto). A pair that cannot read in the way that is set
-uses the buffers. A process that was started with LIVEBTL_SM_SINGLE_COPY=none neither reads nor is
-read.
+or take whichever way is measured to be faster (auto). A pair that cannot read in the way that is
+set uses the buffers. A process started with LIVEBTL_SM_SINGLE_COPY=none neither reads nor is read.
 
 Examples:
   btlctl set tcp exclusivity=70000
@@ -115,10 +114,10 @@ Examples:
 
 const Command kResume{
     .name = "resume",
-    .summary = "Finish an unfinished switch",
+    .summary = "Finish an unfinished command",
     .detail =
-        R"(Completes a switch whose btlctl was killed, or that ended with 'committed but not released'. If
-nobody calls it, the job does the same by itself after some seconds (LIVEBTL_TAKEOVER).
+        R"(Completes a switch, removal or similar command whose btlctl was killed, or that ended with exit
+code 6. If nobody calls it, the job does the same by itself after some seconds (LIVEBTL_TAKEOVER).
 
 Example:
   btlctl resume)",
@@ -126,11 +125,11 @@ Example:
 
 const Command kAbort{
     .name = "abort",
-    .summary = "Take back an unfinished switch",
+    .summary = "Take back an unfinished command",
     .detail =
-        R"(A switch whose btlctl was killed stays where it is, and the job runs on; after some seconds the
-job finishes the switch by itself. Before that, this takes it back rung by rung. Past the point of
-no return it is refused, and `btlctl resume` finishes the switch.
+        R"(A switch whose btlctl was killed stays where it is, and the job keeps running; after some seconds
+the job finishes the switch by itself. Before that, abort takes it back rung by rung. After the
+commit point abort is refused, and `btlctl resume` finishes the switch.
 
 Example:
   btlctl abort)",

@@ -74,7 +74,7 @@ std::string problem_of_file(const std::string& text) {
 }
 
 void define_secret(CLI::App& app, CommandLine& line) {
-  add_word(app, "FILE", line.file, "FILE", "The file to make, with mode 0600")
+  add_word(app, "FILE", line.file, "FILE", "The file to create, with mode 0600")
       ->check(checked(problem_of_file));
 }
 
@@ -82,10 +82,10 @@ void define_secret(CLI::App& app, CommandLine& line) {
 
 const Command kSecret{
     .name = "secret",
-    .summary = "Write the job's secret to a new file",
+    .summary = "Write the job's secret to a file",
     .detail =
         R"(The file is for `btlctl --secret-file` on a machine that has no process of the job: copy it there,
-readable by you alone. Anyone who has it can command the job, and can pose as one of its processes.
+readable only by you. Anyone who has it can command the job, and can pose as one of its processes.
 
 Examples:
   btlctl secret job.secret

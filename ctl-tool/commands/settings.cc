@@ -41,10 +41,10 @@ ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
 
 const Command kSettings{
     .name = "settings",
-    .summary = "List all settings, and where each has its value from",
+    .summary = "Show the library's settings, and where each comes from",
     .detail =
-        R"(Lists the settings of the library with type, default and meaning, and the value that each has for
-a process that is started here. It comes from LIVEBTL_NAME in the environment, else from
+        R"(Lists the library's settings with type, default and meaning, and the value that each has for a
+process started here. The value comes from LIVEBTL_NAME in the environment, else from
 ~/.config/livebtl.conf, else from /etc/livebtl/livebtl.conf, else it is the default. A line of a
 file is NAME = VALUE, with the name in any case and without LIVEBTL_.
 

@@ -214,10 +214,10 @@ const Command kStatus{
     .name = "status",
     .summary = "Show where each process stands",
     .detail =
-        R"(Shows for each process the rung it stands on, what it waits for, and which transports its pairs
-send on: PAIRS their messages, BULK the data of large ones. With --peers every pair is shown too:
-what its messages are sent on, what shares the data of large ones, and what the peer's messages
-came on.
+        R"(Shows, for each process, the rung it stands on, what it waits for, and which transports its pairs
+send on: PAIRS for messages, BULK for the data of large ones. --peers also shows every pair: what
+its messages are sent on, what shares the data of large ones, and what the peer's messages last
+arrived on.
 
 Examples:
   btlctl status

@@ -205,7 +205,7 @@ ExitCode show_top(const CommandLine& line, const std::atomic<bool>& stop) {
 
 void define_top(CLI::App& app, CommandLine& line) {
   add_interval(app, line, 0.2);
-  app.add_flag("--once", line.once, "Show one table, of one interval, and end");
+  app.add_flag("--once", line.once, "Show one table, for one interval, and exit");
   app.add_flag("--all", line.all, "Show every pair, however many there are");
 }
 
@@ -215,13 +215,12 @@ const Command kTop{
     .name = "top",
     .summary = "Show what moves now, what was lost, and who waits for whom",
     .detail =
-        R"(Shows at each interval how much each transport and each pair carries, the busiest pairs first; the
-last losses; and what each process waits for: receives that only one peer can satisfy, sends that
-this peer knows of and has not received, and frames that cannot be sent yet; and which processes
-of this node are stopped. Processes copy their counters five times a second while they communicate,
-and are not woken: rates of one that computes are none. On a terminal each table replaces the last,
-in colour unless NO_COLOR is set; else they follow one another. With --json: one JSON document a
-line.
+        R"(Shows, at each interval, how much each transport and each pair carries, the busiest pairs first; the
+last losses; what each process waits for: receives that only one peer can satisfy, sends that this
+peer knows of and has not received, and frames that cannot be sent yet; and which processes of this
+node are stopped. Processes copy their counters five times a second while they communicate, and are
+not woken: one that computes shows no rates. On a terminal each table replaces the last, in colour
+unless NO_COLOR is set; otherwise they follow one another. With --json: one JSON document per line.
 
 Examples:
   btlctl top

@@ -119,11 +119,11 @@ const Command kTopology{
     .name = "topology",
     .summary = "Show which processes run where, and what connects them",
     .detail =
-        R"(Shows for each node its processes, which transports their pairs send on, inside of the node and to
-others, and transports that should be there and are absent. With --svg a picture: nodes with their
-ranks, a line for each pair in its transport's colour (dashed: its two ends send on different
-ones), ranks in a switch or a hold in yellow, ranks that lack a transport with a red edge, absent
-ranks dashed. Of each process the 64 pairs that talk most are shown. The processes are not woken.
+        R"(Shows, for each node, its processes, which transports their pairs send on, within the node and to
+others, and transports that should be there but are absent. With --svg a picture: nodes with their
+ranks; a line for each pair in its transport's colour, dashed if its two ends send on different
+ones; ranks in a switch or a hold in yellow; ranks that lack a transport with a red edge; absent
+ranks dashed. For each process, the 64 pairs that talk most are shown. The processes are not woken.
 
 Examples:
   btlctl topology

@@ -145,12 +145,12 @@ void define_trace(CLI::App& app, CommandLine& line) {
 
 const Command kTrace{
     .name = "trace",
-    .summary = "Print the last switches as a time line for Perfetto, or as a picture",
+    .summary = "Print the last switches as a timeline, or as a picture",
     .detail =
-        R"(Prints a document that ui.perfetto.dev and chrome://tracing open: one row a process, on it the last
-switches (eight at most) with their rungs, and what was lost meanwhile. Rows of one node have one
-clock; those of two nodes are as far apart as their clocks. With --svg a picture: a row a process, a
-bar a rung. The processes are not woken.
+        R"(Prints a document that ui.perfetto.dev and chrome://tracing open: one row per process, with the last
+switches (eight at most), their rungs, and what was lost meanwhile. Rows of one node share a clock;
+those of two nodes are as far apart as their clocks. With --svg a picture: one row per process, one
+bar per rung. The processes are not woken.
 
 Examples:
   btlctl trace >switches.json

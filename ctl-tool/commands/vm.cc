@@ -110,16 +110,17 @@ ExitCode say_report(const CommandLine& line, const hypervisor::Report& report) {
 
 const Command kVm{
     .name = "vm",
-    .summary = "Migrate, snapshot or restore virtual machines under a running job",
+    .summary = "Migrate, save or restore virtual machines under a running job",
     .detail =
-        R"(Runs where QEMU runs, or anywhere from where libvirt can be reached. migrate moves one guest to another QEMU, snapshot saves all machines of a job
-as one set, and restore has the job go on from such a set. The guests' agents and the btlctl in the
-guests are used to have the job let go of its devices, and return to them.
+        R"(Call it where QEMU runs, or anywhere from which libvirt can be reached. migrate moves one guest to
+another QEMU, snapshot saves all machines of a job as one set, and restore continues the job from
+such a set. Through the guests' agents and the btlctl in the guests, the job is told to release its
+devices, and to return to them.
 
-Killed in the middle: call it again, and it goes on from where it stands. --timeout (900, at least
-30) bounds all of it: two thirds are for the way to the completed migration, the last snapshot or
-the job that goes on; the rest is kept for the way back, or for what follows. An answer that a guest
-still owes then is waited for half a minute longer at most.
+If the command is killed, call it again; it continues from where it stands. --timeout (900, at least
+30) bounds all of it: two thirds are for the steps up to the completed migration, the last snapshot
+or the continued job; the rest is kept for the way back, or for what follows. If a guest still owes
+an answer then, the command waits for it at most half a minute longer.
 
 Examples:
   btlctl vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0

@@ -31,27 +31,26 @@ CLI::Option* add_text(CLI::App& app, const char* name, std::string& value, const
 }
 
 void define_destination(CLI::App& app, VmOptions& vm) {
-  CLI::Option* qmp =
-      add_text(app, "--destination-qmp", vm.destination_qmp, "SOCKET",
-               "A QMP monitor of the QEMU that receives: cards are plugged in there");
+  CLI::Option* qmp = add_text(app, "--destination-qmp", vm.destination_qmp, "SOCKET",
+                              "A QMP monitor of the receiving QEMU, to plug in the cards there");
   CLI::Option* agent =
       add_text(app, "--destination-ga", vm.destination_agent, "SOCKET",
-               "The socket of the guest's agent there: the job is told to return to its cards");
+               "The socket of the guest's agent there, to have the job return to its cards");
   qmp->needs(agent);
   agent->needs(qmp);
-  add_text(app, "--destination-connect", vm.destination_connect, "URI",
-           "With --domain: libvirt at the destination, as it is reached from here; without it as "
-           "--to has it")
+  add_text(
+      app, "--destination-connect", vm.destination_connect, "URI",
+      "With --domain: libvirt at the destination, as reached from here; default: as --to gives it")
       ->check(checked(problem_of_libvirt_uri));
 }
 
 void define_source(CLI::App& app, VmOptions& vm) {
-  add_text(app, "--domain", vm.domain, "NAME",
-           "This guest, as libvirt names it; --connect: the URI of its daemon, if it is not "
-           "libvirt's default");
+  add_text(
+      app, "--domain", vm.domain, "NAME",
+      "The guest's libvirt domain; --connect gives the daemon's URI, if not libvirt's default");
   add_text(app, "--qmp", vm.qmp, "SOCKET",
            "Without libvirt: a QMP monitor of this guest's QEMU (-qmp "
-           "unix:SOCKET,server=on,wait=off), which nobody else uses meanwhile");
+           "unix:SOCKET,server=on,wait=off) that nobody else uses meanwhile");
   add_text(app, "--ga", vm.agent, "SOCKET",
            "Without libvirt: the socket of this guest's agent (qemu-guest-agent)");
 }
@@ -60,20 +59,19 @@ void define_migrate(CLI::App& app, CommandLine& line) {
   VmOptions& vm = line.vm;
   define_source(app, vm);
   add_text(app, "--to", vm.to, "URI",
-           "Where to. With --domain: libvirt there, as the daemon here reaches it; with --qmp as "
-           "QEMU's migrate takes it: tcp:HOST:PORT, unix:PATH")
+           "Destination. With --domain: libvirt there, as the daemon here reaches it; with --qmp: "
+           "as QEMU's migrate takes it, tcp:HOST:PORT or unix:PATH")
       ->required()
       ->check(checked(problem_of_uri));
   add_value(
       app, "--card", vm.cards, "ID",
-      "A device to unplug before, by its id, with --domain its alias; several in the order given")
+      "A device to unplug first, by its id (with --domain: its alias); several in the order given")
       ->required()
       ->allow_extra_args(false)
       ->check(checked(problem_of_card));
-  add_value(
-      app, "--card-args", vm.card_arguments, "JSON",
-      "How to plug a card in again: an object of device_add's arguments, with --domain of driver, "
-      "id and xml; without it the hypervisor is asked")
+  add_value(app, "--card-args", vm.card_arguments, "JSON",
+            "How to plug a card back in: an object of device_add's arguments (with --domain: of "
+            "driver, id and xml); default: ask the hypervisor")
       ->allow_extra_args(false)
       ->check(takes_at_most(kVmTextMax))
       ->check(checked_by(hypervisor::read_card_arguments));
@@ -166,10 +164,10 @@ const Command kVmMigrate{
     .name = "migrate",
     .summary = "Migrate a guest live, without the cards of its job",
     .detail =
-        R"(Has the job in the guest leave its cards, by the guest's agent and the guest's own btlctl; unplugs
-them, migrates the guest live, and follows it. A failure before the migration is completed, or
-Ctrl-C, is taken back: the cards are plugged in again, and the job returns to them. Afterwards the
-job stays on what moved with the guest, until cards are plugged in at the destination; this command
+        R"(Has the job in the guest leave its cards, through the guest's agent and the guest's own btlctl;
+unplugs them, migrates the guest live, and follows the migration. On a failure or Ctrl-C before the
+migration is completed, the cards are plugged back in, and the job returns to them. Afterwards the
+job stays on what moved with the guest until cards are plugged in at the destination; this command
 does that too if it can reach the destination.
 
 Examples:

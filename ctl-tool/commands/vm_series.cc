@@ -59,7 +59,7 @@ bool wait_until_time(TimeNs until, const std::atomic<bool>& stop) {
 
 void define_series(CLI::App& app, CommandLine& line) {
   add_value(app, "--every", line.vm.every, "TIME",
-            "Make a set again and again, as 90s, 30m, 6h or 1d say, until interrupted; DIR holds "
+            "Make sets at this interval, such as 90s, 30m, 6h or 1d, until interrupted; DIR holds "
             "the sets")
       ->check(checked([](const std::string& text) {
         return hypervisor::read_interval(text)
@@ -67,8 +67,8 @@ void define_series(CLI::App& app, CommandLine& line) {
                    : "it takes a time of a minute to 366 days, as 90s, 30m, 6h, 1d";
       }));
   add_value(app, "--keep", line.vm.keep, "N",
-            "Make a set in DIR, named by the time, and when it is verified keep the N newest that "
-            "are whole (1 to 10000)")
+            "Make a set in DIR, named by the time; once it is verified, keep the N newest whole "
+            "sets (1 to 10000)")
       ->check(CLI::Range(std::size_t{1}, hypervisor::kKeptSetsMax).description(""));
 }
 

@@ -81,21 +81,21 @@ void define_set_of_machines(CLI::App& app, CommandLine& line, const char* text) 
 void define_snapshot(CLI::App& app, CommandLine& line) {
   define_set_of_machines(
       app, line,
-      "For each of the job's machines: its name in the set, what libvirt calls it (connect=URI: at "
-      "which daemon, if not at that of --connect), and with card=ALIAS,... the devices to unplug "
-      "before; without libvirt qmp=SOCKET,ga=SOCKET: its QMP monitor and its guest agent");
+      "For each machine of the job: its name in the set, its libvirt domain (connect=URI: of which "
+      "daemon, if not that of --connect), and with card=ALIAS,... the devices to unplug first; "
+      "without libvirt qmp=SOCKET,ga=SOCKET: its QMP monitor and its guest agent");
   add_lease(app, line, static_cast<double>(hypervisor::kLeaseMin) / 1e9, "300",
-            "How long the job stays held if this command is killed; longer than it takes to save "
-            "one machine (from 60)");
+            "How long the job stays held if this command is killed; more than saving one machine "
+            "takes (at least 60)");
   app.add_flag("--disks-are-mine", line.vm.disks_are_mine,
-               "Go on although guests have writable disks: you snapshot these at the same moments");
+               "Go on although guests have writable disks; you snapshot those at the same moments");
   define_series(app, line);
 }
 
 void define_restore(CLI::App& app, CommandLine& line) {
   define_set_of_machines(
       app, line,
-      "For each of the job's machines: its name in the set, and what libvirt calls it, or without "
+      "For each machine of the job: its name in the set, and its libvirt domain, or without "
       "libvirt qmp=SOCKET,ga=SOCKET; the set knows the cards");
   add_ignored(app, "--lease");
   app.add_flag("--disks-are-mine")->group("");
@@ -210,8 +210,8 @@ const Command kVmSnapshot{
 set.json only if the job was held throughout; otherwise (8) nothing is left of the set. Afterwards
 all files are read from the disk and compared with their checksums.
 
-With --keep DIR holds many sets, each in a directory that is named by the time. Older ones are
-removed only when the new one is verified.
+With --keep, DIR holds many sets, each in a directory named by the time. Older sets are removed only
+when the new one is verified.
 
 Examples:
   btlctl vm snapshot monday --vm vm1,qmp=1.qmp,ga=1.agent,card=hca0 --vm vm2,qmp=2.qmp,ga=2.agent
@@ -223,11 +223,11 @@ Examples:
 
 const Command kVmRestore{
     .name = "restore",
-    .summary = "Have a job go on from a set",
+    .summary = "Continue a job from a set",
     .detail =
-        R"(Loads such a set into QEMUs that wait for it (-incoming defer -S, without the cards), and has the
-job go on. A set that does not fit together is refused (8), and its machines are stopped; one with a
-file that is damaged is refused before anything is loaded.
+        R"(Loads a set into QEMUs that wait for it (-incoming defer -S, without the cards), and lets the job go
+on. A set that does not fit together is refused (8), and its machines are stopped; a set with a
+damaged file is refused before anything is loaded.
 
 Example:
   btlctl vm restore monday --vm vm1,qmp=1.qmp,ga=1.agent --vm vm2,qmp=2.qmp,ga=2.agent)",

@@ -192,17 +192,17 @@ ExitCode watch(const CommandLine& line, const std::atomic<bool>& stop) {
 
 void define_watch(CLI::App& app, CommandLine& line) {
   add_interval(app, line, 0.05);
-  app.add_flag("--once", line.once, "Look once, and end");
+  app.add_flag("--once", line.once, "Look once, and exit");
 }
 
 }  // namespace
 
 const Command kWatch{
     .name = "watch",
-    .summary = "Show the job as it changes, until interrupted",
+    .summary = "Show the job as it changes",
     .detail =
-        R"(Prints a line whenever a process changes its rung, joins or leaves, and the rate of each transport.
-With --json: one JSON document a line.
+        R"(Until interrupted, prints a line whenever a process changes its rung, joins or leaves, and the rate
+of each transport. With --json: one JSON document per line.
 
 Example:
   btlctl watch)",

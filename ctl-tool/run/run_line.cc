@@ -17,7 +17,7 @@ constexpr const char* kDetail = R"(Examples:
   livebtl-run --show srun -N 2 -n 8 ./program
   livebtl-run --one-sided mpirun -n 4 ./program
 
-Exit codes: those of the launcher; 1, 2 or 3 if it was not started, as btlctl has them.)";
+Exit codes: the launcher's; if it was not started: 1, 2 or 3, as in btlctl.)";
 
 /// The parser does not know of the launch line.
 class RunFormatter : public CLI::Formatter {
@@ -56,24 +56,22 @@ std::string unknown_option(const CLI::App& app) {
 
 std::unique_ptr<CLI::App> define_run_line(RunLine& line) {
   auto app = std::make_unique<CLI::App>(
-      "livebtl-run -- starts an MPI job by its launcher, so that it runs over livebtl",
-      "livebtl-run");
+      "livebtl-run -- start an MPI job so that it runs over livebtl", "livebtl-run");
   app->formatter(std::make_shared<RunFormatter>());
-  app->add_flag("--show", line.show, "Print what would be run, as a line for a shell, and end");
+  app->add_flag("--show", line.show, "Print what would be run, as a shell command, and exit");
   const auto take_door = [&line](const std::string& word) {
     if (word == "component") line.wishes.door = launch::Door::kComponent;
     if (word == "provider") line.wishes.door = launch::Door::kProvider;
   };
   app->add_option_function<std::string>(
          "--door", take_door,
-         "By what the program reaches livebtl: component (of Open MPI), provider (of libfabric), "
-         "or "
+         "How the program reaches livebtl: component (of Open MPI), provider (of libfabric), or "
          "auto: the component where Open MPI can load it, else the provider (auto)")
       ->type_name("DOOR")
       ->check(CLI::IsMember({"auto", "component", "provider"}).description(""));
   app->add_flag("--one-sided", line.wishes.one_sided,
-                "Have MPI_Put, MPI_Get and their like go over livebtl, too");
-  app->add_flag("--quiet", line.quiet, "Do not say when the job is up");
+                "Run MPI_Put, MPI_Get and the like over livebtl too");
+  app->add_flag("--quiet", line.quiet, "Do not report when the job is up");
   app->set_version_flag("--version", std::string("livebtl-run ") + LIVEBTL_VERSION,
                         "Print the version");
   app->allow_extras();

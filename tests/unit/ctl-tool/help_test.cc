@@ -42,7 +42,7 @@ TEST_CASE("help prints what --help does where man has no page, or is not there")
     CHECK(answer.code == 0);
     CHECK(answer.err.empty());
     CHECK(answer.out.find("Usage: btlctl list ") != std::string::npos);
-    CHECK(answer.out.find("List the job's transports") != std::string::npos);
+    CHECK(answer.out.find("List the transports of a job") != std::string::npos);
     CHECK(answer.out == expected);
     CHECK(node.shell(man + "btlctl help").out.find("Exit codes:") != std::string::npos);
   }
