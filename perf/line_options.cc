@@ -23,7 +23,7 @@ On two nodes, with a directory that both see and a secret (LIVEBTL_SECRET_FILE):
   btlperf latency --job lat1 --rank 0 --meet ~/meet --transport tcp
   btlperf latency --job lat1 --rank 1 --meet ~/meet --transport tcp
 
-Exit codes: those of btlctl; see btlperf(1).)";
+Exit codes: as in btlctl; see btlperf(1).)";
 
 CLI::Validator takes(std::function<std::string(const std::string&)> problem) {
   return CLI::Validator(std::move(problem), "");
@@ -88,21 +88,19 @@ void define_measured(CLI::App& app, Line& line) {
          "Bytes of a message: 8, or 8,1K,1M, or 1:4M in powers of two (1:4M; rate: 8)")
       ->type_name("SIZES")
       ->check(takes([](const std::string& text) { return problem_in(parse_sizes(text)); }));
-  app.add_option(
-         "--rounds", line.rounds,
-         "Rounds, or windows, that are measured (10000, above 8 KiB 1000; windows: 100 and 20)")
+  app.add_option("--rounds", line.rounds,
+                 "Rounds or windows to measure (10000, above 8 KiB 1000; windows: 100 and 20)")
       ->type_name("NUMBER")
       ->check(CLI::Range(std::uint64_t{1}, kRoundsMax).description(""));
   app.add_option("--warm-up", line.warm_up,
-                 "Rounds before those, which do not count (100, above 8 KiB 10; windows: 10 and 2)")
+                 "Rounds to run first, not measured (100, above 8 KiB 10; windows: 10 and 2)")
       ->type_name("NUMBER")
       ->check(CLI::Range(std::uint64_t{0}, kRoundsMax).description(""));
   app.add_option("--window", line.window,
-                 "Messages or operations under way at once (64; put, get and atomic: 1)")
+                 "Messages or operations in flight at once (64; put, get and atomic: 1)")
       ->type_name("NUMBER")
       ->check(CLI::Range(std::size_t{1}, kWindowMax).description(""));
-  app.add_flag("--check", line.check,
-               "Compare every byte that arrives; --switch-every does so, too");
+  app.add_flag("--check", line.check, "Compare every byte that arrives; implied by --switch-every");
 }
 
 void define_transports(CLI::App& app, Line& line) {
@@ -116,13 +114,12 @@ void define_transports(CLI::App& app, Line& line) {
   app.add_option_function<std::string>(
          "--switch-every",
          [&line](const std::string& text) { line.switch_every = parse_time(text).value_or(0); },
-         "Measure while the job is switched between two transports, with this time between the end "
-         "of a "
-         "switch and the next; before it on each of them (they are sm,tcp)")
+         "Measure on each of two transports (sm,tcp), then while the job is switched between them, "
+         "with this time between the end of a switch and the next")
       ->type_name("TIME")
       ->check(takes([](const std::string& text) { return problem_in(parse_time(text)); }));
   app.add_option("--switches", line.switches,
-                 "Switches that each size is measured through at least")
+                 "Measure each size through at least this many switches")
       ->type_name("NUMBER")
       ->capture_default_str()
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1'000'000}).description(""));
@@ -136,36 +133,33 @@ void define_processes(CLI::App& app, Line& line) {
       ->type_name("RANK")
       ->check(CLI::Range(0, 1).description(""));
   app.add_option_function<int>(
-         "--ranks", [](int) {}, "With --job: how many processes it has, 2")
+         "--ranks", [](int) {}, "With --job: its number of processes, 2")
       ->type_name("NUMBER")
       ->check(CLI::Range(2, 2).description(""));
   app.add_option("--meet", line.meet,
                  "With --job: a directory that both processes see, in which they find each other")
       ->type_name("DIRECTORY");
-  app.add_option(
-         "--timeout", line.timeout_s,
-         "Seconds without a message, or without the other process, after which it is given up")
+  app.add_option("--timeout", line.timeout_s,
+                 "Give up after this many seconds without a message, or without the other process")
       ->type_name("SECONDS")
       ->capture_default_str()
       ->check(takes(problem_of_seconds));
 }
 
 void define_output(CLI::App& app, Line& line) {
-  app.add_flag("--histogram", line.histogram, "Show the distribution of each size");
-  app.add_flag("--json", line.json,
-               "Print one JSON document; with --histogram all buckets are in it");
+  app.add_flag("--histogram", line.histogram, "Show the distribution for each size");
+  app.add_flag("--json", line.json, "Print one JSON document; with --histogram it has all buckets");
   app.add_option("--plot", line.plot,
-                 "Write a picture (SVG): of one size its distribution, of several how they compare")
+                 "Write a picture (SVG): the distribution for one size, or a comparison of several")
       ->type_name("FILE");
-  app.add_flag("--dry-run", line.dry_run, "Say what would be done, and end");
+  app.add_flag("--dry-run", line.dry_run, "Say what would be done, and exit");
 }
 
 }  // namespace
 
 std::unique_ptr<CLI::App> define_line(Line& line) {
   auto app = std::make_unique<CLI::App>(
-      "btlperf -- measures what messages take between two processes, also while the network "
-      "changes",
+      "btlperf -- measure latency, bandwidth and message rate over livebtl, also through switches",
       "btlperf");
   define_measured(*app, line);
   define_transports(*app, line);
