@@ -48,20 +48,20 @@ ExitCode complain(const Error& error) {
 
 void define(CLI::App& app, WatchdLine& line) {
   app.set_version_flag("--version", std::string("livebtl-watchd ") + LIVEBTL_VERSION);
-  app.add_option("--config", line.config, "The file of settings")
+  app.add_option("--config", line.config, "The settings file")
       ->type_name("FILE")
       ->default_str(kConfigFile);
-  app.add_option("--set", line.assignments, "A setting, as it would stand in the file; counts more")
+  app.add_option("--set", line.assignments, "A setting, as in the file; overrides the file's")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   app.add_flag("--dry-run", line.dry_run,
-               "Say what would be done, as lines of JSON on standard output; call and write "
+               "Print what would be done, as lines of JSON on standard output; call and write "
                "nothing. Not with the source socket");
   app.add_flag("--once", line.once,
-               "Ask each source once, do what is due, and end: 0 if all was done, else 5. Not with "
-               "the source socket");
-  app.add_flag("--check", line.check, "Read the settings, and end");
-  app.add_flag("--quiet", line.quiet, "Log warnings and errors alone");
+               "Ask each source once, do what is due, and exit: with 0 if all was done, else 5. "
+               "Not with the source socket");
+  app.add_flag("--check", line.check, "Read the settings, and exit");
+  app.add_flag("--quiet", line.quiet, "Log only warnings and errors");
 }
 
 Result<Settings> settings_of(const WatchdLine& line) {
@@ -172,7 +172,7 @@ int main(int argc, char** argv) try {
   using namespace livebtl::watchd;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   CLI::App app(
-      "Has jobs let go of their devices before this machine is stopped or moved, and return after",
+      "Have jobs release their devices before this machine is stopped or moved, and return after",
       "livebtl-watchd");
   WatchdLine line;
   define(app, line);
