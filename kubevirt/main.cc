@@ -54,7 +54,7 @@ ExitCode serve(const std::string& socket, const OrderSettings& settings) {
 
 int main(int argc, char** argv) try {
   CLI::App app(
-      "Has guests' jobs let go of their devices before KubeVirt migrates them, and return after",
+      "Have guests' jobs release their devices before KubeVirt migrates them, and return after",
       "livebtl-kubevirt");
   livebtl::kubevirt::OrderSettings settings;
   std::string socket = "/var/run/kubevirt/plugins/livebtl.sock";
@@ -63,10 +63,10 @@ int main(int argc, char** argv) try {
                           const char* help) {
     app.add_option(name, value, help)->type_name(type)->capture_default_str();
   };
-  add("--socket", socket, "PATH", "Where virt-handler calls");
+  add("--socket", socket, "PATH", "Socket that virt-handler calls");
   add("--guests", settings.guests, "DIRECTORY",
-      "A file for each guest that has a job, named NAMESPACE_NAME");
-  add("--btlctl", settings.btlctl, "PATH", "btlctl here");
+      "Directory with a file for each guest that has a job, named NAMESPACE_NAME");
+  add("--btlctl", settings.btlctl, "PATH", "btlctl on this node");
   add("--guest-btlctl", settings.guest_btlctl, "PATH", "btlctl in guests");
   try {
     app.parse(argc, argv);
