@@ -45,8 +45,8 @@ void raise_limit() noexcept {
 
 int usage() {
   constexpr std::string_view kText =
-      "livebtl-relay is started by processes of a job that uses livebtl; see btlctl(1), FROM "
-      "OUTSIDE\n";
+      "livebtl-relay is started by processes of a job that uses livebtl; see btlctl(1), WHICH "
+      "JOB\n";
   return ::write(STDERR_FILENO, kText.data(), kText.size()) < 0 ? 2 : 1;
 }
 
