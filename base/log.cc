@@ -14,6 +14,8 @@
 #include <new>
 #include <span>
 
+#include "base/text.h"
+
 namespace livebtl {
 namespace {
 
@@ -41,9 +43,10 @@ constexpr const char* kLevelNames[] = {"error", "warn", "info", "debug"};
 
 // Text from outside must not forge a second line or move the terminal's cursor.
 void neutralise(std::span<char> text) noexcept {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t bytes = control_bytes({text.data() + at, text.size() - at});
+    std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(at), bytes, '?');
+  }
 }
 
 // The length that snprintf reports, capped at what fits.

@@ -56,11 +56,12 @@ class Asker {
   /// a stopped one delays nothing and few are asked needlessly.
   std::optional<Answer> ask_any(const control::Message& question) {
     std::vector<control::MemberEntry> members = links_.found().live;  // this node's come first
+    constexpr std::size_t kWaveMax = std::size_t{1} << 16;
     std::size_t next = 0, wave = 1;
     while (!members.empty() && monotonic_now() < deadline_ && !stop_.load()) {
       for (std::size_t i = 0; i < wave && next < members.size(); ++i)
         links_.send(members[next++].member, question);
-      wave *= 2;
+      wave = std::min(wave * 2, kWaveMax);
       const TimeNs step_ends = std::min(deadline_, monotonic_now() + kNextWave);
       while (auto heard = links_.receive(step_ends - monotonic_now())) {
         if (auto* answer = std::get_if<Answer>(&heard->message)) return std::move(*answer);

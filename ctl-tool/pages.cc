@@ -37,7 +37,7 @@ void read_into(Pages& pages, const control::JobPlace& job, const MemberCard& car
   if (page)
     pages.pages.push_back(std::move(*page));
   else
-    pages.unread.push_back({card.name, page.error()});
+    pages.unread.push_back({card.name, page.error(), card.rank, card.announced});
 }
 
 void count_missing(Pages& pages, const std::vector<control::Counted>& unread,
@@ -112,7 +112,7 @@ void PageLook::add_remote(Pages& pages) {
   const auto found = links_->scan();
   std::vector<control::MemberEntry> others = found.live;
   std::vector<control::Counted> unread;
-  for (const auto& each : pages.unread) unread.push_back({each.name});
+  for (const auto& each : pages.unread) unread.push_back({each.name, each.rank, each.announced});
   std::erase_if(others, [&](const control::MemberEntry& member) {
     return std::ranges::any_of(
                pages.pages, [&](const PageView& page) { return page.member == member.member; }) ||
@@ -125,7 +125,7 @@ void PageLook::add_remote(Pages& pages) {
     if (answer.page.member == member.member) pages.pages.push_back(std::move(answer.page));
   }
   for (const auto& member : result.silent) {
-    pages.unread.push_back({member.name, {Errc::kTimeout, "no answer; is it stopped?"}});
+    pages.unread.push_back({member.name, {Errc::kTimeout, "no answer; is it stopped?"}, member.rank});
     unread.push_back({member.name, member.rank, 0, false});
   }
   std::vector<std::pair<int, bool>> gone;
@@ -138,10 +138,10 @@ ExitCode note_unread(const Pages& pages, const std::atomic<bool>& stop) {
   if (stop.load()) return ExitCode::kInterrupted;
   std::size_t told = 0;
   bool forbidden = false;
-  for (const auto& [name, why] : pages.unread) {
-    forbidden = forbidden || why.code == Errc::kAuth;
+  for (const auto& each : pages.unread) {
+    forbidden = forbidden || each.why.code == Errc::kAuth;
     if (++told <= control::kNamesMax)
-      complain("the page of " + printable(name) + " cannot be read: " + why.text);
+      complain("the page of " + printable(each.name) + " cannot be read: " + each.why.text);
   }
   if (told > control::kNamesMax)
     complain("and " + std::to_string(told - control::kNamesMax) + " more");
@@ -151,8 +151,10 @@ ExitCode note_unread(const Pages& pages, const std::atomic<bool>& stop) {
 
 Json unread_json(const Pages& pages) {
   Json list = Json::array();
-  for (const auto& [name, why] : pages.unread)
-    list.push_back({{"name", name}, {"code", errc_name(why.code)}, {"why", why.text}});
+  for (const auto& each : pages.unread) {
+    list.push_back(
+        {{"name", each.name}, {"code", errc_name(each.why.code)}, {"why", each.why.text}});
+  }
   return list;
 }
 

@@ -22,6 +22,8 @@ struct Pages {
   struct Unread {
     std::string name;
     Error why;
+    int rank = -1;                // as its card has it; -1: not known
+    std::uint32_t announced = 0;  // likewise
   };
   std::vector<Unread> unread;        // the process is there, but its page cannot be read
   std::vector<std::string> stopped;  // "rank 3": by SIGSTOP or a debugger; this node's only

@@ -22,7 +22,7 @@
 namespace livebtl::launch {
 namespace {
 
-constexpr std::size_t kFileBytesMax = 64u << 10;
+constexpr std::size_t kFileBytesMax = 1u << 20;  // of a process's maps, say
 constexpr std::size_t kOutputBytesMax = 256u << 10;
 constexpr std::size_t kNamesMax = 4096;
 constexpr TimeNs kRunTimeMax = 20'000 * kMillisecond;

@@ -22,7 +22,9 @@ Status Door::open() {
   auto port = (*engine)->open_port({.space = 0, .waits_in_operations = true});
   if (!port) return tl::unexpected<Error>(port.error());
   door = new Door(std::move(*engine), std::move(*port));
-  door->engine.on_event([](const EngineEvent& event) { door->happenings.note(event); });
+  // Another thread may still be in the handler when close() has ended.
+  door->engine.on_event(
+      [kept = door->kept_happenings_](const EngineEvent& event) { kept->note(event); });
   return {};
 }
 

@@ -53,6 +53,7 @@ class Door {
   std::unique_ptr<Port> owned_port_;
   IdleSpins spins_;
   std::atomic<std::uint32_t> doubts_seen_{0};
+  std::shared_ptr<Happenings> kept_happenings_ = std::make_shared<Happenings>();
 
  public:
   Engine& engine;
@@ -61,7 +62,7 @@ class Door {
   EndedList ended;
   RequestPool requests;
   Processes processes;
-  Happenings happenings;
+  Happenings& happenings = *kept_happenings_;
 };
 
 /// Null until open() and after close().

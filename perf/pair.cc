@@ -59,6 +59,7 @@ bool Pair::fail_silent() {
 bool Pair::look(TimeNs& since) {
   if (engine_->progress() != 0) {
     spins_.found();
+    since = 0;
     return true;
   }
   spins_.found_nothing(*engine_);

@@ -139,6 +139,16 @@ Result<std::unique_ptr<Switcher>> Switcher::start(const std::string& job,
   return std::unique_ptr<Switcher>(new Switcher(board, process));
 }
 
+void Switcher::look_for_its_end() const noexcept {
+  siginfo_t how{};
+  const int waited =
+      ::waitid(P_PID, static_cast<id_t>(process_), &how, WEXITED | WNOHANG | WNOWAIT);
+  if (waited != 0 || how.si_pid != process_ || board_->failed.load(std::memory_order_acquire))
+    return;
+  std::strcpy(board_->problem, "the process that switches has ended (killed?)");
+  board_->failed.store(true);
+}
+
 Switcher::~Switcher() {
   // Something went wrong during a switch: the job ends, and nobody has to finish the switch.
   if (!rests()) ::kill(process_, SIGKILL);

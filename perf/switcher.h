@@ -45,15 +45,23 @@ class Switcher {
     return failed() || (board_->wish.load() == SwitchBoard::kRest &&
                         board_->heard.load() == SwitchBoard::kRest);
   }
-  bool failed() const noexcept { return board_->failed.load(std::memory_order_relaxed); }
+  /// Also once its process has ended by itself, which is looked for now and then.
+  bool failed() const noexcept {
+    constexpr std::uint32_t kCallsBetween = 1024;
+    if (++calls_ % kCallsBetween == 0) look_for_its_end();
+    return board_->failed.load(std::memory_order_acquire);
+  }
   std::string problem() const { return board_->problem; }
   const SwitchBoard& board() const noexcept { return *board_; }
 
  private:
   Switcher(SwitchBoard* board, pid_t process) : board_(board), process_(process) {}
 
+  void look_for_its_end() const noexcept;
+
   SwitchBoard* const board_;
   const pid_t process_;
+  mutable std::uint32_t calls_ = 0;
 };
 
 /// For each switch, the longest of the times that overlapped it.

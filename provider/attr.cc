@@ -2,6 +2,7 @@
 // provider/attr.cc -- see attr.h.
 #include "provider/attr.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -118,7 +119,7 @@ void fill_transfer(fi_info& info, const fi_info* hints) noexcept {
   rx.caps = info.caps & kReceiveCaps;
   rx.op_flags = hints && hints->rx_attr ? hints->rx_attr->op_flags : 0;
   rx.msg_order = order;
-  rx.size = kTransmitsMax;
+  rx.size = std::max(kTransmitsMax, hints && hints->rx_attr ? hints->rx_attr->size : 0);
   rx.iov_limit = kIovMax;
   fi_ep_attr& ep = *info.ep_attr;
   ep.type = FI_EP_RDM;

@@ -132,16 +132,16 @@ int Endpoint::enable() {
     tell_user(port.error());
     return -errno_of(port.error().code);
   }
-  port_ = std::move(*port);
-  if (caps_ & (FI_RMA | FI_ATOMIC)) port_->on_remote_access(remote_access, this);
+  if (caps_ & (FI_RMA | FI_ATOMIC)) (*port)->on_remote_access(remote_access, this);
   if (is_service_address(wanted_name_)) {
-    const Status published = service_.publish(wanted_name_, port_->address());
+    const Status published = service_.publish(wanted_name_, (*port)->address());
     if (!published) {
       // Programs open several endpoints from one fi_info: the first gets the name.
       FI_WARN(&provider_record(), FI_LOG_EP_CTRL, "%s\n", published.error().text.c_str());
       if (published.error().code != Errc::kRefused) return -errno_of(published.error().code);
     }
   }
+  port_ = std::move(*port);
   return 0;
 }
 

@@ -61,8 +61,9 @@ int set_option(fid_t object, int level, int name, const void* value, size_t byte
   return 0;
 }
 
+template <std::size_t kMost>
 ssize_t room_left(fid_ep* endpoint) {
-  return Endpoint::of(endpoint).port() ? static_cast<ssize_t>(kTransmitsMax) : -FI_EOPBADSTATE;
+  return Endpoint::of(endpoint).port() ? static_cast<ssize_t>(kMost) : -FI_EOPBADSTATE;
 }
 
 int get_name(fid_t object, void* name, size_t* bytes) {
@@ -87,8 +88,8 @@ fi_ops_ep endpoint_ops = {
     .setopt = set_option,
     .tx_ctx = nosys,
     .rx_ctx = nosys,
-    .rx_size_left = room_left,
-    .tx_size_left = room_left,
+    .rx_size_left = room_left<kReceivesMax>,
+    .tx_size_left = room_left<kTransmitsMax>,
 };
 fi_ops_cm name_ops = {
     .size = sizeof(fi_ops_cm),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 
 #include "provider/cntr.h"
 #include "provider/cq.h"
@@ -72,11 +73,13 @@ class PollSet final : public Object<PollSet, fid_poll> {
   }
 
   Domain& domain;
+  std::mutex lock;  // held for members, also while they are asked
   std::vector<fid_t> members;
 };
 
 int poll_members(fid_poll* set, void** contexts, int count) {
   int found = 0;
+  const std::lock_guard guard(PollSet::of(set).lock);
   for (const fid_t member : PollSet::of(set).members) {
     if (!waitable_of(member)->ready()) continue;
     if (found == count) break;
@@ -88,6 +91,7 @@ int poll_members(fid_poll* set, void** contexts, int count) {
 int add_member(fid_poll* set, fid* object, uint64_t flags) {
   Waitable* const joining = waitable_of(object);
   if (!joining || flags != 0) return -FI_EINVAL;
+  const std::lock_guard guard(PollSet::of(set).lock);
   std::vector<fid_t>& members = PollSet::of(set).members;
   if (std::find(members.begin(), members.end(), object) != members.end()) return 0;
   return guarded([&] {
@@ -98,6 +102,7 @@ int add_member(fid_poll* set, fid* object, uint64_t flags) {
 }
 
 int remove_member(fid_poll* set, fid* object, uint64_t) {
+  const std::lock_guard guard(PollSet::of(set).lock);
   if (std::erase(PollSet::of(set).members, object) != 0) waitable_of(object)->leave_poll_set();
   return 0;
 }
@@ -118,21 +123,29 @@ WaitSet::WaitSet() noexcept : Object(FI_CLASS_WAIT, wait_set_fid_ops, nullptr) {
 }
 
 void WaitSet::add(Waitable& member) {
+  const std::lock_guard guard(lock_);
   members_.push_back(&member);
   keep();
 }
 
 void WaitSet::remove(Waitable& member) noexcept {
-  std::erase(members_, &member);
+  {
+    const std::lock_guard guard(lock_);
+    std::erase(members_, &member);
+  }
   drop();
 }
 
 int WaitSet::wait(int timeout_ms) noexcept {
   Engine* engine = nullptr;
-  for (Waitable* member : members_) {
-    if (!engine) engine = member->engine();
+  {
+    const std::lock_guard guard(lock_);
+    for (Waitable* member : members_) {
+      if (!engine) engine = member->engine();
+    }
   }
   const bool ready = wait_until(engine, timeout_ms, [this] {
+    const std::lock_guard guard(lock_);
     return std::any_of(members_.begin(), members_.end(), [](Waitable* m) { return m->ready(); });
   });
   return ready ? 0 : -FI_ETIMEDOUT;

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -126,6 +127,7 @@ class WaitSet final : public Object<WaitSet, fid_wait> {
   int wait(int timeout_ms) noexcept;
 
  private:
+  std::mutex lock_;  // held for members_, also while they are asked
   std::vector<Waitable*> members_;
 };
 

@@ -53,8 +53,10 @@ struct OneEngine {
   Existence existence;
 
   /// In a forked child, threads that held these locks or would have ended an engine do not exist.
+  // The engine is the parent's, whoever in the child still holds it.
   void enter_child() noexcept {
     new (&starting) std::mutex;
+    new (&current) std::weak_ptr<Runtime>;
     new (&existence) Existence;
   }
 };
@@ -198,7 +200,6 @@ Runtime::~Runtime() {
   if (made_by_ != ::getpid()) {
     agent_.reset();
     static_cast<void>(engine_.release());
-    one_engine().existence.end();
     return;
   }
   if (engine_ && agent_) engine_->linger();

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -116,6 +117,12 @@ Status Journal::shorten(std::string& text) {
   ::unlink(old.c_str());
   if (::link(path_.c_str(), old.c_str()) != 0 || ::rename(fresh.c_str(), path_.c_str()) != 0)
     return tl::unexpected(journal_error(Errc::kSystem, fresh, "renamed"));
+  // Or a power cut brings the old file back, without what is written to the new one from now on.
+  const std::string parent = std::filesystem::path(path_).parent_path().string();
+  const Fd directory(
+      ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || ::fsync(directory.number()) != 0)
+    return tl::unexpected(journal_error(Errc::kSystem, path_, "renamed for good"));
   file_ = std::move(file);
   return {};
 }

@@ -85,20 +85,20 @@ std::optional<Router::Note> Router::next_note() {
 void Router::take_answers() {
   questions_.each([this](LocalLink& link) {
     link.flush();
-    while (auto envelope = link.receive()) take_answer(std::move(*envelope));
+    while (auto envelope = link.receive()) take_answer(std::move(*envelope), false);
   });
   while (relay_link_) {
     auto envelope = relay_link_->receive();
     if (!envelope) return;
-    take_answer(std::move(*envelope));
+    take_answer(std::move(*envelope), true);
   }
 }
 
 /// Answers beyond kAnswersMax are dropped; their questions are asked again.
-void Router::take_answer(Envelope envelope) {
+void Router::take_answer(Envelope envelope, bool by_relay) {
   const auto asked = parse_process_name(envelope.back, "");
   if (asked && answers_.size() < kAnswersMax)
-    answers_.push_back({*asked, std::move(envelope.body)});
+    answers_.push_back({*asked, by_relay, std::move(envelope.body)});
 }
 
 std::optional<Router::Answered> Router::next_answer() {

@@ -59,7 +59,8 @@ class Router {
   void ask(const Route& to, ProcessId asked, const std::string& body);
   struct Answered {
     ProcessId asked{};  // from our own tag, which the answer brought back
-    std::string body;   // hostile
+    bool by_relay = false;
+    std::string body;  // hostile
   };
   /// Collected by receive().
   std::optional<Answered> next_answer();
@@ -85,7 +86,7 @@ class Router {
       : job_(job), self_(self), door_(std::move(door)) {}
   std::optional<Incoming> take(Envelope envelope);
   void take_answers();
-  void take_answer(Envelope envelope);
+  void take_answer(Envelope envelope, bool by_relay);
   void take_note(Note note);
   void refuse(const Envelope& envelope, std::string text);
 

@@ -100,8 +100,8 @@ void Search::hear(const Router::Answered& answer) {
   } else if (const auto* members = std::get_if<MembersAnswer>(&*message)) {
     learn(members->relays);
   } else if (const auto* error = std::get_if<ErrorAnswer>(&*message)) {
-    // A relay's word counts if it has proved that it belongs to the job.
-    const bool ended = error->code == Errc::kPeerLost && job_.secret.present();
+    // A relay's word counts if it has proved that it belongs to the job; a fellow's never does.
+    const bool ended = error->code == Errc::kPeerLost && answer.by_relay && job_.secret.present();
     if (ended && questions_.contains(answer.asked)) admin_.proved_dead(answer.asked);
   }
 }

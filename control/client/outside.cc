@@ -115,9 +115,8 @@ Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& j
     if (!greeted) return tl::unexpected(greeted.error());
     name = std::move(*greeted);
     if (!job.empty() && name != job) {
-      return fail(Errc::kUnreachable, relay.name + " is a relay of the job " + name + ", not of " +
-                                          job +
-                                          "; `btlctl jobs` on a node of the job shows its own");
+      return fail(Errc::kNotFound, relay.name + " is a relay of the job " + name + ", not of " +
+                                       job + "; `btlctl jobs` on a node of the job shows its own");
     }
   }
   JobLinks links(JobPlace{name, "", 0, {}});

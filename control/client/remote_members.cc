@@ -117,7 +117,7 @@ void RemoteMembers::settle(Relay& relay) {
     if (live.contains(member.member) || relay.gone.contains(member.member)) continue;
     if (relay.complete) {
       note_gone(relay, member);
-    } else {
+    } else if (relay.live.size() < kMembersMax) {
       relay.live.push_back(member);
     }
   }

@@ -172,6 +172,7 @@ void HoldMachine::advance_park() {
 /// or leaves meanwhile changes their number: then park and seal again.
 void HoldMachine::advance_seal() {
   if (refused()) return;
+  if (poll_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
   const bool renews = command_.verb == HoldVerb::kRenew;
   if (renews && poll_.size() != renewed_) return not_renewed("processes have come or gone");
   const bool same =

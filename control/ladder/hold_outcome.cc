@@ -33,6 +33,7 @@ void HoldMachine::advance_back() {
 }
 
 void HoldMachine::advance_end() {
+  if (poll_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
   if (all_settled() && command_.verb == HoldVerb::kRestored) {
     return end(ExitCode::kDone, "all go on as incarnation " +
                                     std::to_string(static_cast<unsigned>(command_.incarnation)) +

@@ -148,6 +148,7 @@ void HoldMachine::advance_claim() {
 
 void HoldMachine::advance_raise() {
   if (const HoldAnswer* const answer = refusal()) return outdone_or(*answer, " refused: ");
+  if (poll_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
   if (all_settled()) return enter(Phase::kEnd);
   if (now_ < deadline_) return;
   note_stragglers();

@@ -30,7 +30,8 @@ TimeNs TakeoverWatch::due_at(const MemberMachine& member) const noexcept {
 bool TakeoverWatch::due(const MemberMachine& member, TimeNs now) noexcept {
   const TimeNs at = due_at(member);
   if (now < at) return false;
-  if (std::exchange(since_, *member.abandoned_since()) != since_) looks_ = 0;
+  const TimeNs since = *member.abandoned_since();
+  if (std::exchange(since_, since) != since) looks_ = 0;
   if (now - at < kOverslept || overslept_) return true;
   overslept_ = true;
   not_before_ = now + delay_;

@@ -76,12 +76,12 @@ bool names_process(std::string_view name) {
       [&](std::string_view suffix) { return parse_process_name(name, suffix).has_value(); });
 }
 
-/// A run's secret, also under its temporary name.
+/// A run's secret, also under its temporary name, under which it may be unfinished.
 bool is_secret(int directory, const std::string& name) {
   struct stat facts {};
   return is_secret_name(name) &&
          ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISREG(facts.st_mode) && facts.st_size == kSecretFileBytes;
+         S_ISREG(facts.st_mode) && facts.st_size <= kSecretFileBytes;
 }
 
 /// fd: of the directory. Removes only what processes of a job leave there: a run directory may be a

@@ -99,7 +99,7 @@ void serve(Passing& passing, const Duty& duty) {
 /// the removal.
 void remove_sockets(const RelayFacts& facts, const Fd& directory, const Duty& duty) {
   const auto entries = RunRegister::open(facts.directory, false);
-  if (duty.state() != Duty::State::kOurs) return;
+  if (!entries || duty.state() != Duty::State::kOurs) return;
   for (const std::string_view kind : {kRelaySocket, kRelayInnerSocket})
     ::unlinkat(directory.number(), process_file(ProcessId{facts.node}, kind).c_str(), 0);
 }

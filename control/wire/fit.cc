@@ -36,7 +36,8 @@ MembersAnswer fit_page(MembersAnswer answer) {
 void turn_by(std::vector<std::string>& list, std::size_t times) {
   if (list.empty()) return;
   // In steps of the golden section, so that parts of any length leave no large gap for long.
-  const std::size_t first = times * (list.size() * 618 / 1000 + 1) % list.size();
+  const std::size_t first =
+      times * (list.size() * 618 / 1000 + (list.size() == 2 ? 0 : 1)) % list.size();
   std::rotate(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(first), list.end());
 }
 

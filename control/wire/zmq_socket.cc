@@ -106,6 +106,13 @@ bool send_frames(zmq::socket_t& socket, const std::vector<std::string_view>& fra
   return true;
 }
 
+/// -1, which poll() skips, if ZeroMQ does not tell.
+int descriptor_of(const zmq::socket_t& socket) try {
+  return socket.get(zmq::sockopt::fd);
+} catch (const zmq::error_t&) {
+  return -1;
+}
+
 bool readable(const zmq::socket_t& socket) try {
   return (socket.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0;
 } catch (const zmq::error_t&) {
@@ -188,7 +195,7 @@ bool ZmqSocket::send(const Envelope& envelope) try {
   return false;
 }
 
-int ZmqSocket::fd() const { return socket_.get(zmq::sockopt::fd); }
+int ZmqSocket::fd() const { return descriptor_of(socket_); }
 bool ZmqSocket::pending() const { return readable(socket_); }
 
 Result<ZmqGate> ZmqGate::open(zmq::context_t& context, const Secret& secret) try {
@@ -221,7 +228,7 @@ void ZmqGate::serve() try {
   return;  // the question is asked again when the other side connects again
 }
 
-int ZmqGate::fd() const { return socket_.get(zmq::sockopt::fd); }
+int ZmqGate::fd() const { return descriptor_of(socket_); }
 bool ZmqGate::pending() const { return readable(socket_); }
 
 }  // namespace livebtl::control

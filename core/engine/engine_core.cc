@@ -190,9 +190,10 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
     if (core_.boxes.waiting() || timeout_ns == 0) return;  // boxes are checked after arm()
   }
   // A doorbell may be missed, and a path may need its timers: sleeps for a millisecond at most.
-  const std::int64_t at_most_ms =
-      timeout_ns < 0 ? 1 : std::min<std::int64_t>(timeout_ns / kMillisecond, 1);
-  ::poll(polled.data(), polled.size(), static_cast<int>(at_most_ms));
+  const std::int64_t at_most_ns =
+      timeout_ns < 0 ? kMillisecond : std::min(timeout_ns, kMillisecond);
+  const timespec at_most{0, static_cast<long>(at_most_ns)};
+  ::ppoll(polled.data(), polled.size(), &at_most, nullptr);
   if (polled.front().revents == 0) return;
   bell_.silence();
   agent_moved_.store(false);

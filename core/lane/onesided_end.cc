@@ -35,6 +35,8 @@ void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
     return sender_.request_ended(peer);
   }
   if (!sender_.was_posted(peer, pending->operation)) return;
+  if (pending->slice_count == 0 && pending->bytes != 0)
+    return events_.on_breach(peer, "it offers data for an operation that fetches none");
   InTransfer in;
   in.purpose = InTransfer::Purpose::kGet;
   in.operation = pending->operation;

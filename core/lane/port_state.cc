@@ -34,8 +34,10 @@ void PortTable::add_active(PortState& port, PortState::PendingActive message) {
 
 std::optional<std::pair<PortState::PendingActive, ActiveHandler>> PortTable::take_active() {
   if (active_waiting_ == 0) return std::nullopt;
+  // In turn: a busy port must not keep the others waiting.
   PortState* port = nullptr;
-  for (PortState* each : table_) {
+  for (std::size_t i = 0; port == nullptr && i < table_.size(); ++i) {
+    PortState* const each = table_[active_turn_++ % table_.size()];
     if (each != nullptr && !each->pending_active.empty()) port = each;
   }
   LIVEBTL_ASSERT(port != nullptr, "waiting active messages are counted");

@@ -94,6 +94,7 @@ class PortTable {
  private:
   std::vector<PortState*> table_;
   std::size_t active_waiting_ = 0;
+  std::size_t active_turn_ = 0;  // where take_active() looks first, modulo the table's size
 };
 
 }  // namespace livebtl::core

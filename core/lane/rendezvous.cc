@@ -63,8 +63,9 @@ void Transfers::on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) no
     return complete_out_if_done(cts.transfer);
   }
   const bool first = !out->asked_for();
-  if (first && cts.length != 0) ++peer.transfers_asked;
   out->wanted = cts.length;
+  if (first && out->asked_for()) ++peer.transfers_asked;
+  if (!first && !out->asked_for()) --peer.transfers_asked;
   out->attempt = cts.attempt;
   out->asked_offset = cts.offset;
   const bool taken = first && (head.flags & kFlagAhead) != 0;

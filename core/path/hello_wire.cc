@@ -6,6 +6,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "base/text.h"
 #include "base/transport_name.h"
 #include "core/engine/admin.h"
 #include "transports/interface/transport.h"
@@ -26,9 +27,11 @@ bool is_job(std::string_view text) noexcept {
 
 // For people, in any language; nothing that moves a cursor.
 bool is_label(std::string_view text) noexcept {
-  return text.size() <= kLabelMax && std::ranges::all_of(text, [](char c) {
-           return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
-         });
+  if (text.size() > kLabelMax) return false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (control_bytes(text.substr(at)) != 0) return false;
+  }
+  return true;
 }
 
 bool numbers_are_good(const HelloFacts& facts) noexcept {

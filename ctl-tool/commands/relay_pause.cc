@@ -51,7 +51,9 @@ Result<Fd> process_at(const std::string& path, uid_t owner) {
                 std::string("who listens there is not known: ") + std::strerror(errno));
   if (peer.uid != owner) return another_users(path);
   Fd process(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
-  if (!process) return process;
+  if (!process && errno == ESRCH) return Fd();  // it has just ended
+  if (!process)
+    return fail(Errc::kSystem, std::string("the relay cannot be watched: ") + std::strerror(errno));
   const auto has_it = hypervisor::owner_of(peer.pid);
   if (hypervisor::wait_for(process, monotonic_now())) return Fd();
   return has_it == owner ? Result<Fd>(std::move(process)) : another_users(path);

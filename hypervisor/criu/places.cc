@@ -41,6 +41,9 @@ Result<bool> check_directory(const std::string& directory, uid_t owner) {
     return refused(directory, "belongs to user " + std::to_string(facts.st_uid));
   if ((facts.st_mode & S_IWOTH) != 0 && (facts.st_mode & S_ISVTX) == 0)
     return refused(directory, "can be written by all");
+  if ((facts.st_mode & S_IWGRP) != 0 && (facts.st_mode & S_ISVTX) == 0 && facts.st_uid == 0 &&
+      facts.st_gid != 0)
+    return refused(directory, "can be written by group " + std::to_string(facts.st_gid));
   return true;
 }
 

@@ -33,7 +33,8 @@ void pass_over(const std::vector<pid_t>& pids) {
   const auto [first, last] = std::minmax_element(pids.begin(), pids.end());
   std::ifstream in(kLastPid);
   pid_t now = 0;
-  if (!(in >> now) || now < *first - kClose || now >= *last + kClose) return;
+  constexpr pid_t kHighest = 1 << 22;  // the kernel's own limit
+  if (*last > kHighest || !(in >> now) || now < *first - kClose || now >= *last + kClose) return;
   std::ofstream(kLastPid) << *last + kClose;
 }
 

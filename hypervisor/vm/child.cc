@@ -150,7 +150,8 @@ bool wait_for(const Fd& process, TimeNs until) {
   for (;;) {
     const TimeNs left = std::max<TimeNs>(0, until - monotonic_now());
     pollfd ended{process.number(), POLLIN, 0};
-    const int count = ::poll(&ended, 1, static_cast<int>(left / kMillisecond + (left > 0 ? 1 : 0)));
+    const TimeNs step = std::min(left, 3600 * kSecond);
+    const int count = ::poll(&ended, 1, static_cast<int>(step / kMillisecond + (left > 0 ? 1 : 0)));
     if (count > 0) return true;
     if (count == 0 && left == 0) return false;
   }

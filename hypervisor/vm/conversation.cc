@@ -34,6 +34,12 @@ Result<Conversation> Conversation::start(const std::vector<std::string>& words, 
       spawn_program(words, theirs.number(), output->write.number(), errors->write.number(), place);
   if (!child) return tl::unexpected(child.error());
   Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
+  if (!process) {
+    const int error = errno;
+    ::kill(*child, SIGKILL);
+    reap(*child);
+    return fail(Errc::kSystem, std::string("a program cannot be watched: ") + std::strerror(error));
+  }
   return Conversation(*child, std::move(process), std::move(ours), std::move(output->read),
                       std::move(errors->read));
 }

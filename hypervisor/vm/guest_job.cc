@@ -106,7 +106,7 @@ std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs 
 }
 
 GuestAnswer read_answer(const Finished& finished, std::optional<GuestOrder> order) {
-  const Json document = Json::parse(finished.output, nullptr, false);
+  const Json document = parse_bounded(finished.output);
   const auto code = number_member(document, "exit_code");
   if (!code || *code != static_cast<std::uint64_t>(finished.code) || finished.code > kCodeMax)
     return unreadable(finished);

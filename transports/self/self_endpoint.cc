@@ -12,12 +12,17 @@ SelfEndpoint::SelfEndpoint(SelfTransport& transport) : transport_(transport) {
 }
 
 SelfEndpoint::~SelfEndpoint() {
-  if (other_) {
-    other_->copy_lent_payloads();
-    for (Slot& slot : other_->inbox_) slot.stays = false;
-    other_->other_ = nullptr;
-  }
+  part();
   transport_.remove(*this);
+}
+
+// The other end keeps what it has not taken yet, and owes us no on_sent().
+void SelfEndpoint::part() noexcept {
+  if (other_ == nullptr) return;
+  other_->copy_lent_payloads();
+  for (Slot& slot : other_->inbox_) slot.stays = false;
+  other_->other_ = nullptr;
+  other_ = nullptr;
 }
 
 void SelfEndpoint::join(SelfEndpoint& one, SelfEndpoint& other) noexcept {
@@ -81,10 +86,7 @@ void SelfEndpoint::deliver_first() noexcept {
 
 void SelfEndpoint::take_down(Errc code, const char* text) noexcept {
   down_ = true;
-  if (other_) {
-    other_->other_ = nullptr;
-    other_ = nullptr;
-  }
+  part();
   sink_->on_down({code, text});
 }
 

@@ -48,6 +48,7 @@ class SelfEndpoint final : public core::Endpoint {
   };
 
   void copy_lent_payloads();
+  void part() noexcept;
   void deliver_first() noexcept;
   void take_down(Errc code, const char* text) noexcept;
 

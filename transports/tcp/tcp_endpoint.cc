@@ -202,6 +202,7 @@ void TcpEndpoint::go_down(Turn& turn) noexcept {
   state_ = State::kDown;
   leave_untrusted();
   set_backlogged(false);
+  shared_.dialling.remove(*this);
   shared_.open.remove(*this);
   unwatch(watched_fd());
   fd_.reset();

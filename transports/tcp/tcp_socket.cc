@@ -104,12 +104,13 @@ Result<Fd> listen_at(const IpBytes& ip, std::uint16_t port, const SocketOptions&
   auto fd = ip == IpBytes{} ? bind_any(port) : bind_one({ip, port});
   if (fd && !set_buffers(fd->number(), options))
     return system_failure("cannot set the size of socket buffers", errno);
-  if (fd && ::listen(fd->number(), kBacklog) != 0) return system_failure("cannot listen", errno);
-  // Accepted sockets inherit its options, which spares calls for each.
+  // Accepted sockets inherit its options, which spares calls for each: those too that are connected
+  // as soon as it listens.
   if (fd) {
     if (const Status set = set_data_options(fd->number(), options); !set)
       return tl::unexpected(set.error());
   }
+  if (fd && ::listen(fd->number(), kBacklog) != 0) return system_failure("cannot listen", errno);
   // Otherwise connections that it accepted, once over, would keep its address for a minute, in
   // which CRIU could not restore this socket. While it listens, this lets nobody else bind that
   // address.

@@ -3,6 +3,7 @@
 #include "transports/verbs/verbs_remote_read.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/assert.h"
 
@@ -16,7 +17,7 @@ RemoteRead::RemoteRead(Device& device, std::uint32_t buffer, Bytes header,
       target_(place.data()),
       region_(std::move(region)) {
   if (place.empty()) {
-    own_ = std::make_unique_for_overwrite<std::byte[]>(remote.bytes);
+    own_.reset(new (std::nothrow) std::byte[remote.bytes]);
     target_ = own_.get();
   }
 }
@@ -43,13 +44,15 @@ bool RemoteRead::step_done() noexcept {
   return true;
 }
 
-void RemoteRead::leave_place() {
+bool RemoteRead::leave_place() noexcept {
   LIVEBTL_ASSERT(!holds_place(), "a device that writes to a place is not told to leave it");
   region_.reset();
-  if (own_) return;
-  own_ = std::make_unique_for_overwrite<std::byte[]>(progress_.bytes());
+  if (own_) return true;
+  own_.reset(new (std::nothrow) std::byte[progress_.bytes()]);
+  if (!own_) return false;
   std::memcpy(own_.get(), target_, progress_.done());
   target_ = own_.get();
+  return true;
 }
 
 }  // namespace livebtl::verbs

@@ -20,6 +20,8 @@ class RemoteRead {
   RemoteRead(Device& device, std::uint32_t buffer, Bytes header, const RemoteBuffer& remote,
              MutableBytes place, Registration region);
 
+  /// false: there was no memory for a payload without a place. Requires of all else: true.
+  bool has_target() const noexcept { return target_ != nullptr; }
   std::uint32_t buffer() const noexcept { return buffer_; }
   Bytes header() const noexcept { return progress_.header(); }
   Bytes payload() const noexcept { return {target_, progress_.bytes()}; }
@@ -38,7 +40,8 @@ class RemoteRead {
   /// pair has gone.
   bool holds_buffer() const noexcept { return !region_ && under_way(); }
   /// The user wants the memory back: what is there already is copied. Requires: not holds_place().
-  void leave_place();
+  /// false: no memory for that; the place is still the target.
+  bool leave_place() noexcept;
   /// The device no longer touches the place; a read into it fails.
   void end_registration() noexcept { region_.reset(); }
 

@@ -51,6 +51,11 @@ bool VerbsEndpoint::begin_read(const Arrived& arrived, const Message& message) n
   }
   read_.emplace(transport_.device(), arrived.buffer, message.header, *remote, place,
                 std::move(region));
+  if (!read_->has_target()) {
+    read_.reset();
+    take_down({Errc::kNoMemory, describe() + ": no memory for a payload that is to be read"});
+    return false;
+  }
   waits_ = true;
   post_read();
   return true;
@@ -80,10 +85,8 @@ bool VerbsEndpoint::deliver_read() noexcept {
 }
 
 void VerbsEndpoint::let_go() noexcept {
-  if (exposed_.empty() && !(read_ && read_->holds_place())) {
-    if (read_) read_->leave_place();
-    return;
-  }
+  const bool reads_in_place = read_ && read_->holds_place();
+  if (exposed_.empty() && !reads_in_place && (!read_ || read_->leave_place())) return;
   connection_.part();
   end_registrations();
   if (connection_.is_open())

@@ -61,6 +61,8 @@ class Liar {
   }
   /// Says that it was the other one that was asked, too.
   void pretend() { pretends_ = true; }
+  /// Says that the other one has ended, as a relay would.
+  void bury() { buries_ = pretends_ = true; }
   /// true: a question was answered.
   bool answer_one() {
     door_->turn(monotonic_now());
@@ -70,7 +72,8 @@ class Liar {
     const auto* asked = message ? std::get_if<AddressesRequest>(&*message) : nullptr;
     if (asked == nullptr) return false;
     answer_.question = asked->question;
-    const auto body = encode(answer_);
+    const ErrorAnswer ended{Errc::kPeerLost, "it has ended"};
+    const auto body = buries_ ? encode(ended) : encode(answer_);
     REQUIRE(body);
     const std::string back = pretends_ ? process_name(answer_.member.process) : envelope->back;
     return door_->send(
@@ -81,6 +84,7 @@ class Liar {
   ProcessId self_;
   AddressesAnswer answer_;
   bool pretends_ = false;
+  bool buries_ = false;
   std::optional<LocalDoor> door_;
 };
 
@@ -99,6 +103,18 @@ TEST_CASE("an answer counts only if that was asked") {
   CHECK(job.admin(0).introduced(job.process(1)).empty());
   job.admin(1).listen_at(kSomewhere);
   CHECK(eventually([&] { return job.admin(0).introduced(job.process(1)) == kSomewhere; }));
+}
+
+TEST_CASE("a member's word that another has ended is no proof") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  const ProcessId liar_id{0x9999};
+  Liar liar(job, liar_id, job.process(1));
+  liar.bury();
+  job.admin(0).seek(std::vector{job.process(1), liar_id});
+  int answered = 0;
+  CHECK(eventually([&] { return (answered += liar.answer_one() ? 1 : 0) >= 3; }));
+  CHECK_FALSE(job.admin(0).dead(job.process(1)));
 }
 
 TEST_CASE("an answer counts for nobody but the process that was asked") {

@@ -221,3 +221,18 @@ TEST_CASE("a relay that names others who have gone in each round is not believed
   }
   CHECK(known(remote).gone == 16'384);
 }
+
+TEST_CASE("... nor one that names others who live in each round, and never tells all") {
+  RemoteMembers remote;
+  remote.learn({"tcp://10.0.0.1:80"});
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    std::vector<MemberEntry> living;
+    for (std::uint64_t i = 1; i <= 30'000; ++i) living.push_back(entry(round * 30'000 + i));
+    auto some = page(0, 30'000, std::move(living));
+    some.complete = false;
+    remote.begin_round(static_cast<TimeNs>(round));
+    remote.answer(remote.take_questions()[0].tag, some);
+    CHECK(remote.round_complete());
+  }
+  CHECK(known(remote).live == 65'536);
+}

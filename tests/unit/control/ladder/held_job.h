@@ -62,6 +62,7 @@ class HeldJob {
   }
 
   std::map<std::uint64_t, One> members;
+  std::vector<std::uint64_t> ended;  // found to have left by the next scan
   std::uint32_t announced;
   TimeNs now = 0;
   int steps = 0;
@@ -80,10 +81,13 @@ class HeldJob {
       }
       now += scan_takes;
       events.emplace_front(found);
+      for (const std::uint64_t number : std::exchange(ended, {}))
+        events.emplace_front(MemberGone{member(number)});
     } else if (const auto* send = std::get_if<HoldSend>(&action)) {
       const auto number = static_cast<std::uint64_t>(send->to.process);
-      One& one = members[number];
-      if (one.silent) return;
+      const auto found = members.find(number);
+      if (found == members.end() || found->second.silent) return;
+      One& one = found->second;
       if (on_send) on_send();
       obey(one, send->request);
       events.emplace_back(answer_of(one, number, send->request));

@@ -175,6 +175,17 @@ TEST_CASE("a hold that ran out before the last was parked is not said to hold") 
   CHECK(job.members[2].state == HoldState::kNone);
 }
 
+TEST_CASE("a job whose members all leave while it is sealed is not said to be held") {
+  Job job(2);
+  job.on_scan = [&] {
+    const bool parked = std::ranges::all_of(
+        job.members, [](const auto& item) { return item.second.state == HoldState::kParked; });
+    if (!parked) return;
+    for (const auto& [number, one] : std::exchange(job.members, {})) job.ended.push_back(number);
+  };
+  CHECK(job.run(start()).code == ExitCode::kNotFound);
+}
+
 TEST_CASE("a job of which members are missing is not held") {
   Job job(2, 3);
   const Outcome outcome = job.run(start());

@@ -49,6 +49,7 @@ TEST_CASE("a held job directory stays, an abandoned one goes") {
     write_file(file, std::string(32, 'x'));
   for (const std::string_view kind : kProcessFiles)
     write_file(one->path + "/" + process_file(ProcessId{0xab}, kind), "x");
+  write_file(secret + ".4711", "unfinished");  // its maker was killed
   one->hold.reset();
   remove_if_abandoned(other->path);
   CHECK(std::filesystem::exists(secret));

@@ -63,3 +63,9 @@ TEST_CASE("of a page of members that is too long there are several, which togeth
   MembersAnswer small{"job", 0, 1, true, {page.members[0]}, {"tcp://a:1"}};
   CHECK(fit_page(small).relays == small.relays);
 }
+
+TEST_CASE("each of two parts is the first one in turn") {
+  std::vector<std::string> both{"a", "b"};
+  turn_by(both, 1);
+  CHECK(both.front() == "b");
+}

@@ -57,6 +57,14 @@ TEST_CASE("a put that waits and is answered ends with its peer, once") {
   expect_end(at);
 }
 
+TEST_CASE("a put that is answered as a get ends with its peer: there is no buffer for the data") {
+  Waiting at(kSmall);
+  at.member.send(FrameKind::kRts, core::RtsBody{1, 0, kSmall, 1}, {}, core::kFlagGet);
+  at.member.turn();
+  at.member.send_data({1, 0}, Bytes(at.memory.data(), kSmall));
+  expect_end(at);
+}
+
 TEST_CASE("... and an offer that waits and is taken or ended") {
   SUBCASE("ended") {
     Waiting at(kLarge);

@@ -106,6 +106,24 @@ TEST_CASE("active messages reach their handler on a calling thread") {
   for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == i);
 }
 
+TEST_CASE("active messages to several ports are handled in turn") {
+  Rig rig(2, kinds_of({"tcp"}));
+  auto other = rig.engines[1]->open_port({});
+  REQUIRE(other);
+  std::string handled;
+  rig.ports[1]->on_active(7, [&](const ActiveMessage&) { handled += 'a'; });
+  (*other)->on_active(7, [&](const ActiveMessage&) { handled += 'b'; });
+  const auto to_other = *rig.engines[0]->peer((*other)->address());
+  std::vector<Watched> sent(20);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    REQUIRE(rig.ports[0]->send_active(i < 10 ? rig.to(0, 1) : to_other, 7, i, {}, sent[i]) ==
+            Accept::kAccepted);
+  }
+  rig.until([&] { return handled.size() == sent.size(); });
+  // As many as were there at once take turns; which of both had come first does not matter.
+  CHECK(handled.rfind('a') > handled.find('b'));
+}
+
 TEST_CASE("put, get and flush do what they say, and refuse what a region forbids") {
   for (const std::string& transport : kBothTransports) {
     CAPTURE(transport);
