@@ -13,7 +13,7 @@ struct OnTransport {
       kinds;  // beside the transport itself, one to connect it by, where it needs that
   std::size_t ranks = 2;
   std::size_t storm = 300;  // accesses
-  bool own_threads = true;  // one may move each process
+  bool own_threads = true;  // each process may be moved by its own
 };
 
 /// Until the pair has met over the transport under test, and its paths are there.
