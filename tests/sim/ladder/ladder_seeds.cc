@@ -104,7 +104,7 @@ void require(bool condition, const char* what) {
   if (!condition) throw Violation(what);
 }
 
-/// Finishes what was left over, as an operator or, by themselves, the members do.
+/// Finishes what was left over: an operator does it, or the members by themselves.
 void finish_all(LadderWorld& world, bool by_themselves) {
   CoordinatorTimes times;
   if (by_themselves) {

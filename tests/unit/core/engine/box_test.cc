@@ -26,7 +26,7 @@ TEST_CASE("from the 16th small message on a pair has a box, each way by itself")
   CHECK(by_ring(back, taps, 1, 10) == 10);    // no box yet
   back.warm_up();
   CHECK(by_ring(back, taps, 1, 110) == 10);
-  CHECK(taps[0].posted[core::FrameKind::kBox] == 2);  // its own request, and the other's grant
+  CHECK(taps[0].posted[core::FrameKind::kBox] == 2);  // its request, and its grant to the other
 }
 
 TEST_CASE("without boxes all go by the ring") {

@@ -10,7 +10,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// Two engines over sm and tcp; a file plays the device of tcp.
+/// Two engines over sm and tcp; a file plays tcp's device.
 struct Device {
   Device() {
     char made[] = "/tmp/livebtl-device-XXXXXX";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A child, by fork(), of a process with open ports: what it destroys is none of its parent's.
+// A child, by fork(), of a process with open ports: it destroys nothing of its parent's.
 #include <sys/wait.h>
 #include <unistd.h>
 

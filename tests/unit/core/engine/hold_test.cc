@@ -34,7 +34,7 @@ std::uint64_t frames(Rig& rig) {
   return count;
 }
 
-/// Each transport may carry large messages to each other engine: it is dialled for them last.
+/// Whether all transports may carry large messages to all engines; they are dialled for those last.
 bool all_connected(Rig& rig) {
   return std::ranges::all_of(rig.engines, [&](const auto& engine) {
     const auto transports = engine->status().transports;

@@ -154,7 +154,7 @@ TEST_CASE("a peer whose address is now that of a connected process is sought, an
   CHECK_FALSE(byte.received());
   rig.engines[0]->introduce(sought.front(), rig.engines[1]->contacts());
   rig.until([&] { return byte.received(); });
-  rig.ports.clear();  // ends what is open, whose memory is freed now
+  rig.ports.clear();  // ends what is open before its memory goes
 }
 
 TEST_CASE("a peer whose death is proved while its proof is on the way is not connected by it") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/core/engine/hostile_member.h -- a member that knows the job's secret, proves who it
-// is, then sends what a test wants: forged frames, over a real tcp connection to an engine of a
-// rig.
+// is, then sends what a test wants: frames of its own making, over a real tcp connection to an
+// engine of a rig.
 #pragma once
 
 #include <functional>

@@ -18,7 +18,7 @@ class Newcomer {
     rig_.until([&] { return all_reached(); });
     rig_.join({kind("self"), kind("tcp", "alpha")}, {1, 1, Rung::kJoint, {}, without_});
   }
-  ~Newcomer() { rig_.ports.clear(); }  // ends what is open, whose memory goes now
+  ~Newcomer() { rig_.ports.clear(); }  // ends what is open before its memory goes
 
   void order(Rung rung) {
     for (auto& engine : rig_.engines) engine->submit({1, 1, rung, {}, without_});

@@ -26,7 +26,7 @@ class Large {
       REQUIRE(rig.ports[0]->send(request, sends_[i]) == Accept::kAccepted);
     }
   }
-  ~Large() { rig_.ports[0].reset(); }  // ends what is open, whose memory goes now
+  ~Large() { rig_.ports[0].reset(); }  // ends what is open before its memory goes
   bool arrived() const {
     return std::ranges::all_of(receives_, [](const Watched& each) { return each.done_count == 1; });
   }

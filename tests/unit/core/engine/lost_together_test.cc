@@ -10,7 +10,7 @@ using core::FrameKind;
 
 namespace {
 
-/// Three paths, of which rank 0 loses the first two and can open no new ones over their transports.
+/// Three paths, of which rank 0 loses the first two; their transports can make no new ones.
 struct Three {
   Three() {
     const Large large(rig);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memory_in_use.h -- what this process has allocated, to see what a peer that left has left behind.
+// memory_in_use.h -- what this process has allocated, to see what a departed peer has left behind.
 #pragma once
 
 #include <malloc.h>

@@ -207,7 +207,7 @@ TEST_CASE("five copies a second while the application calls, one when it has gon
   const std::uint64_t copies = latch->sequence.load() - first;
   CHECK(copies >= 4);
   CHECK(copies <= 6);
-  CHECK(rig.pass_away(5 * kSecond) < 0);  // its agent sleeps until an event
+  CHECK(rig.pass_away(5 * kSecond) < 0);  // its agent sleeps until something happens
   const std::uint64_t away = latch->sequence.load();
   CHECK(away > first + copies);
   rig.pass_away(60 * kSecond);

@@ -24,7 +24,7 @@ struct Owner {
   }
   const Guarded& memory;
   std::vector<RemoteAccess> told;
-  std::vector<std::byte> seen;  // by the last put, when it was told
+  std::vector<std::byte> seen;  // memory when the last put was told
 };
 
 }  // namespace

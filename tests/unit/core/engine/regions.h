@@ -104,7 +104,7 @@ class Storm {
       : rig_(rig), memory_(memory), random_(seed), slots_(kSlots) {
     for (Slot& slot : slots_) slot.model.resize(kSlotBytes);
   }
-  ~Storm() { rig_.ports[0].reset(); }  // ends what is open, whose memory goes now
+  ~Storm() { rig_.ports[0].reset(); }  // ends what is open before its memory goes
 
   void step() {
     for (std::size_t i = 0; i < slots_.size(); ++i) {

@@ -83,7 +83,7 @@ class Rig {
   /// The same, but nobody gets a turn.
   void let(TimeNs time) { stopped_ = (stopped_ != 0 ? stopped_ : monotonic_now()) + time; }
   /// The same while no application calls in: agents take their turns whenever they are awake.
-  /// Returns how long the agent of engine i would then sleep; below 0: until an event.
+  /// Returns how long the agent of engine i would then sleep; below 0: until something happens.
   std::int64_t pass_away(TimeNs time, std::size_t i = 0) {
     if (stopped_ == 0) stopped_ = monotonic_now();
     const TimeNs end = stopped_ + time;
@@ -162,7 +162,7 @@ class Rig {
     // The timer runs on real time.
     return polled.size() > 1 && ::poll(polled.data() + 1, polled.size() - 1, 0) > 0;
   }
-  /// The agent's turns, until it would sleep; for how long.
+  /// Turns of the agent until it would sleep; returns for how long.
   static std::int64_t sleep_of(core::EngineCore& engine) {
     std::int64_t sleep = 0;
     for (int turn = 0; turn < 1000 && sleep == 0; ++turn) sleep = engine.agent_turn();

@@ -45,7 +45,7 @@ struct Computing {
     for (std::size_t i = 0; i < rig.engines.size(); ++i) all = reached(i) && all;
     return all;
   }
-  /// Only agents that are woken could do it in that time.
+  /// Within a time in which only agents that are woken could do it.
   void climb(Rung rung, TimeNs within) {
     for (std::size_t i = 0; i < rig.engines.size(); ++i) order(i, rung);
     rig.pass_away(within);

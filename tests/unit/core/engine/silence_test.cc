@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the agent of a process sleeps until an event, and the deadlines that end its sleep while the
-// application is away. Time is the test's own, and passes only here.
+// When the agent of a process sleeps until something happens, and the deadlines that end its sleep
+// while the application is away. Time is the test's own, and passes only here.
 #include <poll.h>
 
 #include "core/switch/hold.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs that no transport connects, or that know each other by stale addresses: what the engine
-// reports, which answers to a search it accepts, and what happens when the transport found is
-// removed.
+// reports, which answers to a search it accepts, and what happens when the transport that was found
+// is taken back.
 #include "core/path/address.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -22,7 +22,7 @@ Routing without(const std::string& name) {
 class Stream {
  public:
   explicit Stream(Rig& rig) : rig_(rig) {}
-  ~Stream() { rig_.ports.clear(); }  // ends what is open, whose memory goes now
+  ~Stream() { rig_.ports.clear(); }  // ends what is open before its memory goes
 
   void send(std::size_t count) { send(count, rig_.to(0, 1)); }
   void send(std::size_t count, const Destination& to) {

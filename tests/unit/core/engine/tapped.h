@@ -16,8 +16,8 @@ namespace livebtl::test {
 struct Tap {
   bool refuses = false;                    // no connection can be made
   std::atomic<bool> mute = false;          // what is posted vanishes
-  std::atomic<bool> busy = false;          // posts are refused for now
-  std::atomic<bool> no_data = false;       // the same for data of large messages
+  std::atomic<bool> busy = false;          // nothing can be posted
+  std::atomic<bool> no_data = false;       // no data of large messages can be posted
   std::atomic<bool> deaf = false;          // nothing is read: what was sent stays in flight
   std::atomic<bool> never_empty = false;   // a frame is in flight at all times
   std::size_t frames_max = SIZE_MAX;       // read per turn

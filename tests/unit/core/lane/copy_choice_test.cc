@@ -17,7 +17,7 @@ constexpr std::uint64_t kBytes = 512u << 10;
 constexpr int kSeries = CopyChoice::kSeries;
 constexpr int kTried = kSeries * CopyChoice::kTrials;
 
-/// Transfers one after another, which take as long as the members say.
+/// Transfers one after another, which take the times given below.
 struct Machine {
   TimeNs copied = 100 * kMicrosecond, exposed = 100 * kMicrosecond;  // for a transfer of kBytes
   bool came = false;  // as many bytes from the peer meanwhile

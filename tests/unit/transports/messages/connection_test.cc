@@ -40,7 +40,7 @@ TEST_CASE("frames leave credit for a grant and for BYE; a grant brings more") {
   for (int i = 0; i < 3; ++i) end.send();
   CHECK(!end.connection->may_send());
   CHECK(end.connection->credit() == kControlCredit);
-  CHECK(!end.connection->send_control(Kind::kReads));  // spares as much as a frame does
+  CHECK(!end.connection->send_control(Kind::kReads));  // leaves the same reserve as a frame
   CHECK(end.connection->send_control(Kind::kCredit));
   CHECK(!end.connection->send_control(Kind::kCredit));
   CHECK(end.connection->send_control(Kind::kBye));

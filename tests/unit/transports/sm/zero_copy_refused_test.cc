@@ -8,7 +8,7 @@
 namespace livebtl::sm {
 namespace {
 
-/// Exposes a payload, the first, that can no longer be read.
+/// Exposes the first payload, which then can no longer be read.
 ExposureRecord expose_unreadable(Pair& pair, Bytes payload) {
   const ExposureRecord record = pair.expose(payload, 1);
   pair.words.exposures[record.slot].place = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often a transport is polled whose poll costs system calls, and that tcp is one.
+// How often a transport whose poll costs system calls is polled, and that tcp is one.
 #include "tests/unit/transports/tcp/subject.h"
 
 using namespace livebtl;

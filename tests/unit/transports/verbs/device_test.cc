@@ -92,11 +92,11 @@ TEST_CASE("without lockable memory, or the right to open it, that is said with w
   const std::string memory = refusal([] {
     const rlimit little{256 << 10, 256 << 10};
     if (::setrlimit(RLIMIT_MEMLOCK, &little) != 0) ::_exit(3);
-    give_up_all_capabilities();  // among them that to lock unlimited memory
+    give_up_all_capabilities();  // including that to lock unlimited memory
   });
   CAPTURE(memory);
   CHECK(has(memory, "the limit on locked memory is 256 KiB: raise it"));
-  if (::geteuid() != 0) return;  // root could not give up the right to open it
+  if (::geteuid() != 0) return;  // only root can give up the right to open it
   const std::string right = refusal([] {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(4);
   });

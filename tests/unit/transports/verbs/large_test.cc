@@ -24,7 +24,7 @@ struct Large {
     both_send_by(rig, "verbs");
     receiving = rig.engines[1]->open_port({}).value();
   }
-  ~Large() { rig.ports.clear(); }  // ends what is open, whose memory goes now
+  ~Large() { rig.ports.clear(); }  // ends what is open before its memory goes
   void send() {
     const MutableSlice into{target.data(), kLargeBytes};
     ReceiveRequest wanted{.tag = 1};
