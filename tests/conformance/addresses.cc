@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/addresses.cc -- behaviours: capabilities, addresses good and bad, connecting to
+// tests/conformance/addresses.cc -- behaviours: capabilities, good and bad addresses, connecting to
 // nobody.
 #include <doctest/doctest.h>
 
@@ -41,7 +41,7 @@ void addresses_reach(const Subject& subject) {
     End end;
     end.take(std::move(*dialled));
     CHECK(!end.endpoint().describe().empty());
-    if (rig.a().transport->caps().by_ticket) continue;  // an address does not do
+    if (rig.a().transport->caps().by_ticket) continue;  // an address is not enough
     CHECK(rig.until([&] { return end.post_pattern(1, 8, 8) != Post::kRetry; }));
     CHECK(end.downs.empty());
   }
@@ -109,7 +109,7 @@ void who_waits_for_a_ticket_is_left_in_peace(const Subject& subject) {
   CHECK(waits.downs.empty());
   CHECK(waits.post_pattern(1, 8, 8) == Post::kRetry);
   waits.endpoint().by_ticket()->take_ticket(pattern(3, 40));
-  CHECK(waits.downs.empty());  // told in progress(), as ever
+  CHECK(waits.downs.empty());  // reported in progress(), as always
   REQUIRE(rig.until([&] { return !waits.downs.empty(); }));
   CHECK(waits.downs[0].code == Errc::kInvalid);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/behaviours.h -- the tables of behaviours, one for each theme; run_conformance()
+// tests/conformance/behaviours.h -- the tables of behaviours, one per theme; run_conformance()
 // walks them all.
 #pragma once
 
@@ -17,9 +17,9 @@ struct Behaviour {
 std::span<const Behaviour> delivery_behaviours();  // what is taken arrives, once and in order
 std::span<const Behaviour> limit_behaviours();     // sizes, budgets, back-pressure, hostile lengths
 std::span<const Behaviour> zero_copy_behaviours();  // payloads that the peer reads where they lie
-std::span<const Behaviour> zero_copy_memory_behaviours();  // whose memory is whose then
-std::span<const Behaviour> ending_behaviours();  // closing, loss, reconnecting, what is left behind
-std::span<const Behaviour> address_behaviours();  // capabilities, addresses, connecting
-std::span<const Behaviour> waiting_behaviours();  // arm() and wait_fd()
+std::span<const Behaviour> zero_copy_memory_behaviours();  // who owns it when
+std::span<const Behaviour> ending_behaviours();            // closing, loss, reconnecting, leftovers
+std::span<const Behaviour> address_behaviours();           // capabilities, addresses, connecting
+std::span<const Behaviour> waiting_behaviours();           // arm() and wait_fd()
 
 }  // namespace livebtl::conformance

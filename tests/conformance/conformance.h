@@ -6,9 +6,9 @@
 //
 //   TEST_CASE("self conforms") { run_conformance(self_subject()); }
 //
-// Threads: the test's thread moves both sides in turn, except in behaviours whose name speaks of
+// Threads: the test's thread moves both sides in turn, except in behaviours whose name mentions
 // threads.
-// Time: behaviours wait for conditions; the deadline is for bugs and hung machines alone.
+// Time: behaviours wait for conditions; the deadline is only for bugs and hung machines.
 #pragma once
 
 #include <functional>
@@ -21,20 +21,20 @@ namespace livebtl::conformance {
 
 struct Subject {
   std::string name;
-  /// A fresh transport that plays process `process` (1, 2, ...); all that it makes reach each
-  /// other, and a second one for the same process may be made after the first has been destroyed.
+  /// A fresh transport that plays process `process` (1, 2, ...); all those made reach each other,
+  /// and a second one for the same process may be made once the first is destroyed.
   std::function<Result<std::unique_ptr<core::Transport>>(std::uint64_t process)> make;
   /// Only reaches itself: process 1 plays both sides.
   bool loopback = false;
   /// Endpoints to open at once in "many endpoints".
   std::size_t endpoints_many = 32;
-  /// The transport may be moved by one thread per process (false: it shares plain memory with its
-  /// peer).
+  /// Each process may move its transport in a thread of its own (false: it shares plain memory with
+  /// its peer).
   bool own_threads = true;
-  /// Exposes only to a peer that has shown, once trusted, that it can read; else at once.
+  /// Exposes only to a trusted peer that has then shown that it can read; else at once.
   bool exposes_to_trusted = false;
-  /// A transport may be destroyed, or end what it has open, beside one in the same process that is
-  /// connected to it.
+  /// A transport may be destroyed, or end what it has open, while one connected to it exists in the
+  /// same process.
   bool lost_beside = true;
 };
 

@@ -42,7 +42,7 @@ void acceptor_sends_as_well(const Subject& subject) {
   check_received(*link.a, frames);
 }
 
-// What the sender had posted and the receiver was placing still arrives, from copies.
+// What the sender had posted and the receiver was placing still arrives, through copies.
 void lets_go_of_memory(const Subject& subject) {
   Rig rig(subject);
   Link link = rig.link();
@@ -61,7 +61,7 @@ void lets_go_of_memory(const Subject& subject) {
     lent_frames += post == Post::kPosted ? 1 : 0;
     REQUIRE_MESSAGE(posted < 1'000'000, "a receiver that rests must lead to kRetry");
   }
-  // Some of it is on its way when both sides want their memory back.
+  // Part of it is in flight when both sides want their memory back.
   for (int i = 0; i < 3; ++i) rig.turn();
   link.a->endpoint().let_go();
   link.b->endpoint().let_go();
@@ -109,7 +109,7 @@ void retry_changes_nothing(const Subject& subject) {
     const auto before = link.a->endpoint().stats();
     const std::size_t in_flight = link.a->endpoint().in_flight();
     if (link.a->post_pattern(seed, 24, bytes) !=
-        Post::kRetry) {  // a kernel may make room meanwhile
+        Post::kRetry) {  // the kernel may make room meanwhile
       frames.push_back({seed++, 24, bytes});
       continue;
     }
@@ -149,7 +149,7 @@ void stable_payload_is_given_back_once(const Subject& subject) {
   Rig rig(subject);
   Link link = rig.link();
   const auto frames = mixed_frames(rig, 3, 300);
-  std::deque<Blob> payloads;  // stay where they are
+  std::deque<Blob> payloads;  // must not move
   std::vector<std::uint64_t> posted;
   std::size_t next = 0;
   REQUIRE(rig.until([&] {
@@ -207,7 +207,7 @@ void a_sink_may_post(const Subject& subject) {
   Link link = rig.link();
   const std::size_t rounds = 500;
   link.a->keep_frames = link.b->keep_frames = false;
-  std::size_t owed_by_b = 0;  // echoes that the endpoint did not take at once
+  std::size_t owed_by_b = 0;  // echoes not taken at once
   link.b->on_each = [&](Bytes header, Bytes payload) {
     if (link.b->endpoint().post({header, payload, 0, false}) == Post::kRetry) ++owed_by_b;
   };

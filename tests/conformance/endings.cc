@@ -13,8 +13,7 @@
 namespace livebtl::conformance {
 namespace {
 
-/// Closes one end of a fresh link and expects exactly one on_down() at the other, and silence after
-/// it.
+/// Closes one end of a fresh link; expects exactly one on_down() at the other, then silence.
 void close_one_end(const Subject& subject, std::unique_ptr<End> Link::*closing,
                    std::unique_ptr<End> Link::*other) {
   Rig rig(subject);
@@ -58,7 +57,7 @@ void closing_with_frames_posted(const Subject& subject) {
     link.a->close();
     CHECK(link.a->sent.size() == sent);
     for (Blob& payload : payloads) std::fill(payload.begin(), payload.end(), std::byte{0xEE});
-  }  // the buffers are gone
+  }  // the buffers are freed
   REQUIRE(rig.until([&] { return !link.b->downs.empty(); }));
   rig.settle();
   const bool loses = rig.a().transport->caps().keeps;
@@ -106,7 +105,7 @@ void a_new_link_beside_a_lost_one(const Subject& subject) {
   CHECK(lost.a->downs.size() == 1);
 }
 
-/// What of a process a transport could leave behind.
+/// Whatever a transport could leave behind in a process.
 struct Footprint {
   std::size_t descriptors = 0;
   std::size_t shared_mappings = 0;
@@ -146,7 +145,7 @@ void use_and_leave(const Subject& subject) {
 }
 
 void nothing_is_left_behind(const Subject& subject) {
-  use_and_leave(subject);  // what a process opens once, and keeps, is not the transport's
+  use_and_leave(subject);  // what a process opens once and keeps does not count
   const Footprint before = footprint();
   for (int i = 0; i < 20; ++i) use_and_leave(subject);
   check_equal(footprint(), before);
@@ -158,7 +157,7 @@ void endpoints_leave_nothing_behind(const Subject& subject) {
     for (int i = 0; i < 20; ++i) Link link = rig.link();
     rig.settle();
   };
-  come_and_go();  // what serves all connections between two processes is opened once, and stays
+  come_and_go();  // what all connections between two processes share is opened once, and stays
   const Footprint before = footprint();
   come_and_go();
   check_equal(footprint(), before);

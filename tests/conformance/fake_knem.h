@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/fake_knem.h -- a KNEM device in memory: what transports/sm asks of the driver, within this process.
+// tests/conformance/fake_knem.h -- a KNEM device in memory: what transports/sm asks of the driver,
+// within this process.
 //
-// As the driver: a cookie is used again as soon as it is free, a copy ends at the end of the shorter
-// side without an error, and what is not there is EINVAL. It does not pin: a region's bytes are those
-// that lie there when it is read. One thread at a time.
+// Like the driver: a cookie is reused as soon as it is free, a copy ends without an error at the
+// end of the shorter side, and what does not exist is EINVAL. It does not pin: a region's bytes are
+// those that are there when it is read. One thread at a time.
 #pragma once
 
 #include <fcntl.h>
@@ -25,21 +26,21 @@ class FakeKnem {
   FakeKnem() = default;
   FakeKnem(FakeKnem&&) = delete;
 
-  /// Borrows this.
+  /// The device borrows this object.
   sm::KnemDevice device() {
     return {Fd(::open("/dev/null", O_RDWR | O_CLOEXEC)),
             [this](int, unsigned long command, void* argument) { return call(command, argument); }};
   }
 
-  // What it does wrong.
+  // Faults to play.
   std::uint32_t abi = sm::knem::kAbi;
-  int creates_left = -1;    // then each create() is ENOMEM; -1: none is
-  int copies_left = -1;     // then each copy() ends half-way, as failed; -1: none does
-  int copies_refused = -1;  // if not -1: the errno of each copy()
+  int creates_left = -1;    // then each create() fails with ENOMEM; -1: never
+  int copies_left = -1;     // then each copy() fails half-way; -1: never
+  int copies_refused = -1;  // if not -1: the errno of every copy()
 
   // What has happened.
   std::size_t regions() const noexcept { return regions_.size(); }
-  std::size_t copies = 0;    // that were whole
+  std::size_t copies = 0;    // complete ones
   std::size_t mistakes = 0;  // calls that no careful user makes
 
   /// A region that no product code has made.

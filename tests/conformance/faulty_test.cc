@@ -14,9 +14,9 @@
 namespace livebtl::conformance {
 namespace {
 
-using Made = std::map<std::uint64_t, FaultyTransport*>;  // the latest, by process
+using Made = std::map<std::uint64_t, FaultyTransport*>;  // the latest of each process
 
-/// Wraps what `subject` makes; each transport gets a seed of its own.
+/// Wraps what `subject` makes; each transport gets its own seed.
 Subject with_faults(Subject subject, const Faults& faults, Made* made = nullptr) {
   subject.make = [beneath = subject.make, faults,
                   made](std::uint64_t process) -> Result<std::unique_ptr<Transport>> {
@@ -62,7 +62,7 @@ constexpr Faults kSlow{
 
 constexpr std::uint64_t kFrames = 500;
 
-/// Opens one link and sends frames from number `arrived` on, until it breaks or all have arrived.
+/// Opens a link and sends frames from number `arrived` on, until it breaks or all have arrived.
 void send_until_severed(Rig& rig, std::uint64_t& arrived) {
   Link link;
   auto dialled = rig.a().transport->connect(rig.b().transport->contact());

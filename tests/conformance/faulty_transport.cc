@@ -73,9 +73,9 @@ class FaultyEndpoint final : public Endpoint, core::EndpointSink, core::TicketEn
 
   FaultyTransport& transport_;
   core::EndpointSink* sink_ = nullptr;
-  std::uint32_t retries_ = 0;  // left of the storm
+  std::uint32_t retries_ = 0;  // left of this storm
   std::deque<Held> held_;
-  std::optional<Error> down_;  // to be told after what is held
+  std::optional<Error> down_;  // reported after the frames held
   bool told_ = false;
   bool severed_ = false;
   core::EndpointStats last_;
@@ -100,8 +100,9 @@ Post FaultyEndpoint::post(const Frame& frame) noexcept {
   return beneath_->post(frame);
 }
 
-// What was held has not been delivered, and never will be: lost, like what the transport beneath had in flight. The
-// engine may have posted out of a call that the endpoint beneath made: that one must live until it has returned.
+// What was held has not been delivered and never will be: it is lost, like what the transport
+// beneath had in flight. The engine may have posted from within a call by the endpoint beneath,
+// which must live until that call returns.
 void FaultyEndpoint::sever() noexcept {
   ++transport_.counts_.severed;
   held_.clear();
@@ -115,7 +116,7 @@ void FaultyEndpoint::drop_severed() noexcept {
   beneath_.reset();
 }
 
-// A frame that may be held has no place yet: those before it are not delivered.
+// A frame that may be held has no place yet: those before it have not been delivered.
 MutableBytes FaultyEndpoint::on_place(Bytes header, std::size_t payload_bytes,
                                       bool to_be_checked) noexcept {
   if (severed_ || transport_.faults_.delay > 0 || !held_.empty()) return {};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/conformance/faulty_transport.h -- a decorator that makes any transport behave as badly as
-// it is allowed to.
+// it may.
 //
-// From one seed: storms of kRetry, frames that are delivered turns later, endpoints that are
-// severed at a random frame. What the interface promises still holds, except that a severed
-// endpoint loses frames.
+// All from one seed: storms of kRetry, frames that are delivered turns later, endpoints that are
+// severed at a random frame. The interface's promises still hold, except that a severed endpoint
+// loses frames.
 // Ownership: a FaultyTransport owns the transport beneath, a FaultyEndpoint the endpoint beneath.
-// Threads: as any transport: one at a time.
+// Threads: one at a time, as for any transport.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ namespace livebtl::conformance {
 
 struct Faults {
   std::uint64_t seed = 1;
-  double retry = 0;               // of posts: begins a storm of retries
+  double retry = 0;               // share of posts that begin a storm of retries
   std::uint32_t retries_max = 1;  // length of a storm
-  double delay = 0;               // of arriving frames: held back, with all behind them
+  double delay = 0;               // of arriving frames: held back, with all after them
   std::uint32_t delay_turns_max = 1;
   double sever = 0;  // of posts: the endpoint breaks instead
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/job_directory.h -- a job directory for one test, removed with all that is in
-// it.
+// tests/conformance/job_directory.h -- a job directory for one test, removed with its contents.
 #pragma once
 
 #include <stdlib.h>

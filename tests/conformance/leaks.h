@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/leaks.h -- LIVEBTL_LEAKS_OF_A_LIBRARY: what is allocated from there to the end
-// of the scope is not looked for by LeakSanitizer, as a library is known not to free it.
+// tests/conformance/leaks.h -- LIVEBTL_LEAKS_OF_A_LIBRARY: from there to the end of the scope
+// LeakSanitizer ignores allocations, as a library is known not to free them.
 #pragma once
 
 #if defined(__has_feature)

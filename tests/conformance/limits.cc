@@ -12,7 +12,7 @@
 namespace livebtl::conformance {
 namespace {
 
-/// More than this, taken for a receiver that rests, is not bounded memory.
+/// A transport that takes more than this for a receiver at rest does not bound its memory.
 constexpr std::size_t kTakenBytesMax = 64u << 20;
 
 /// 0, the largest, and all powers of two between, each with its neighbours.
@@ -83,7 +83,7 @@ void progress_keeps_to_its_budget(const Subject& subject) {
   std::vector<Expected> frames;
   for (std::uint64_t seed = 0; seed < 24; ++seed) frames.push_back({seed, 16, 32});
   std::size_t next = 0;
-  // Without the receiver's progress, as far as the transport takes them.
+  // As far as the transport takes them without progress at the receiver.
   for (int turn = 0; turn < 200; ++turn) {
     if (next < frames.size() && link.a->post_pattern(frames[next].seed, 16, 32) != Post::kRetry)
       ++next;

@@ -63,7 +63,7 @@ void Demanding::divert(Table<Ops>& table, Ops*& used, Function Ops::*call, Funct
   table.ours.*call = ours;
 }
 
-// What asks for more than is offered is not there.
+// A provider that asks for more than is offered does not exist.
 int Demanding::getinfo(std::uint32_t version, const char* node, const char* service,
                        std::uint64_t flags, const fi_info* hints, fi_info** found) {
   const Demanding& self = *current_;
@@ -116,7 +116,7 @@ int Demanding::reg(fid* domain, const void* memory, std::size_t bytes, std::uint
                                                 flags, region, context);
   if (code != 0) return code;
   divert(self.region_ops_, (*region)->fid.ops, &fi_ops::close, close_region);
-  // Else the provider does not do as it is asked to, and nothing is shown.
+  // Otherwise the provider ignores what it was asked, and the test shows nothing.
   CHECK(((*region)->key == wished_key) != self.asks_for(FI_MR_PROV_KEY));
   CHECK((*region)->mem_desc != nullptr);
   const std::pair name{reinterpret_cast<const fid_domain*>(domain),

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/ofi_demanding.h -- libfabric, but that its providers ask for memory modes of
-// our choice, and hold who uses them to it as one with a device would: Debian's ask for next to
-// nothing.
+// tests/conformance/ofi_demanding.h -- libfabric, except that its providers ask for memory modes of
+// our choice, and hold users to them as one with a device would: Debian's ask for next to nothing.
 //
-// What a provider keeps to by itself, once it has to (FI_MR_VIRT_ADDR, FI_MR_PROV_KEY), it is left
-// to; what it would not notice (FI_MR_LOCAL, FI_MR_ALLOCATED) is CHECKed here in the calls. One at
+// Modes that a provider enforces itself once it must (FI_MR_VIRT_ADDR, FI_MR_PROV_KEY) are left to
+// it; what it would not notice (FI_MR_LOCAL, FI_MR_ALLOCATED) is CHECKed here in the calls. One at
 // a time; outlives the transports. Threads: the test's alone.
 #pragma once
 
@@ -28,16 +27,16 @@ class Demanding {
   ~Demanding();
 
   const ofi::Library& library() const noexcept { return library_; }
-  /// From now on no memory can be registered for payloads to land in.
+  /// From here on no memory can be registered for payloads to land in.
   void refuse_landings() noexcept { refuses_landings_ = true; }
 
   std::size_t regions() const noexcept { return regions_.size(); }
-  /// Buffers of FI_MR_LOCAL that were looked at, and reads that were begun.
+  /// Buffers checked for FI_MR_LOCAL, and reads begun.
   std::uint64_t locals() const noexcept { return locals_; }
   std::uint64_t reads() const noexcept { return reads_; }
 
  private:
-  /// A table of libfabric's that others are used in place of.
+  /// One of libfabric's tables, which ours replaces.
   template <class Ops>
   struct Table {
     Ops* theirs = nullptr;
@@ -85,9 +84,9 @@ class Demanding {
   bool refuses_landings_ = false;
   std::uint64_t locals_ = 0, reads_ = 0;
   std::map<const fid*, Region> regions_;
-  // By descriptor, which a provider may give once in each domain.
+  // By descriptor, which a provider may hand out once per domain.
   std::map<std::pair<const fid_domain*, const void*>, const fid*> described_;
-  std::map<const fid_ep*, fid_domain*> domain_of_;  // of an endpoint
+  std::map<const fid_ep*, fid_domain*> domain_of_;  // by endpoint
   Table<fi_ops_fabric> fabric_ops_;
   Table<fi_ops_domain> domain_ops_;
   Table<fi_ops_mr> memory_ops_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/ofi_device_test.cc -- the suite on transports/ofi, and what direct users have
-// of it, over the provider that LIVEBTL_OFI_PROVIDER names: for those that need a device. Without a
+// tests/conformance/ofi_device_test.cc -- the suite on transports/ofi, and what direct users get of
+// it, over the provider that LIVEBTL_OFI_PROVIDER names: for those that need a device. Without a
 // name it says so, and ctest counts it as skipped.
 #include <doctest/doctest.h>
 

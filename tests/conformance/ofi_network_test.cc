@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/conformance/ofi_network_test.cc -- the suite on transports/ofi, over each of libfabric's
-// providers for networks that needs no device.
+// network providers that need no device.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace livebtl::conformance {
 namespace {
 
-// net (libfabric 1.17) leaks what it copies of an fi_info for each connection.
+// net (libfabric 1.17) leaks, for each connection, what it copies of an fi_info.
 void run_over_net(const std::string& provider, bool one_node) {
   LIVEBTL_LEAKS_OF_A_LIBRARY;
   run_conformance(ofi_subject(provider, one_node));
@@ -23,7 +23,7 @@ TEST_CASE("ofi conforms over tcp;ofi_rxm") { run_conformance(ofi_subject("tcp;of
 TEST_CASE("ofi conforms over sockets") { run_conformance(ofi_subject("sockets", false)); }
 TEST_CASE("ofi conforms over net") { run_over_net(kNet, false); }
 TEST_CASE("ofi conforms over net;ofi_rxm") {
-  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);  // else it is refused
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);  // refused without it
   run_over_net(kNetBelowRxm, true);
   ::unsetenv("FI_OFI_RXM_USE_SRX");
 }

@@ -75,7 +75,7 @@ constexpr std::array kCases{
     Case{AtomicOp::kCompareSwap, 5, 7, 6, 5},
 };
 
-/// Each operation on a word between two others, which stay as they are.
+/// Each operation on a word between two others, which stay unchanged.
 template <class Word>
 std::size_t check_atomics(Pair& pair, Scalar scalar) {
   std::size_t done = 0;
@@ -106,7 +106,7 @@ void atomics_do_what_they_say(Pair& pair) {
   CHECK(check_atomics<std::int32_t>(pair, Scalar::kI32) == kCases.size());
 }
 
-// Not in the subcase itself: doctest does not come to the others where one returns early.
+// Not in the subcase itself: doctest skips the other subcases if one returns early.
 void atomics(Pair& pair, const OneSidedProvider& provider) {
   CHECK(pair.a().has({}) == provider.atomics);
   if (!provider.atomics) return;
@@ -114,8 +114,8 @@ void atomics(Pair& pair, const OneSidedProvider& provider) {
   adds_are_conserved(pair, provider.fetches_at_once);
 }
 
-/// More is asked for than may be under way, or than the queue of completions holds, which nobody
-/// reads meanwhile: busy, and what was begun is done in the end, once.
+/// Asks for more than may be outstanding, or than the completion queue holds, which nobody reads
+/// meanwhile: the answer is busy, and what was begun is done in the end, once.
 void busy_is_an_answer(Pair& pair) {
   Memory memory(pair, 4096);
   std::size_t posted = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/conformance/ofi_onesided_modes.cc -- the ways of registering memory that providers ask for:
-// those that one takes as it is, and all, where a provider is made to ask for them (see
+// those that a provider takes as it is, and all of them, when it is made to ask (see
 // ofi_onesided.h).
 #include <algorithm>
 #include <set>
@@ -23,7 +23,7 @@ int modes_of(unsigned subset) {
   return modes;
 }
 
-/// One of each operation.
+/// One operation of each kind.
 void each_once(Pair& pair, bool atomics) {
   Memory memory(pair, 4096);
   const std::uint64_t put = pair.put({memory.local.number, 8, 100}, at(memory.remote, 3000));
@@ -46,7 +46,7 @@ void each_once(Pair& pair, bool atomics) {
   CHECK(nine == 9);
 }
 
-/// A payload of the largest size is exposed, and read from where it lies.
+/// A payload of the maximum size is exposed, and read from where it lies.
 void lent_once(Pair& pair) {
   End& from = *pair.link().a;
   End& to = *pair.link().b;
@@ -57,7 +57,7 @@ void lent_once(Pair& pair) {
   CHECK(to.endpoint().stats().frames_read_remotely == 1);
 }
 
-/// in_steps: payloads have nowhere to land that is registered. The modes that it was seen with.
+/// in_steps: no registered memory for payloads to land in. Returns the modes that it was seen with.
 int as_demanded(const OneSidedProvider& provider, int modes, bool in_steps) {
   CAPTURE(modes);
   CAPTURE(in_steps);
@@ -86,7 +86,7 @@ void memory_modes(const OneSidedProvider& provider) {
     const int modes = modes_of(subset);
     CAPTURE(modes);
     if (!ofi::choose_provider(**ofi::library(), provider.name, ofi::kBufferBytes, {true, modes}))
-      continue;  // it insists on others
+      continue;  // it insists on other modes
     Pair pair(provider.name, {.memory_modes = modes});
     const int used = pair.transport_a().domain().info().domain_attr->mr_mode;
     CHECK((used & ~modes) == 0);
@@ -106,7 +106,7 @@ void demanded_memory_modes(const OneSidedProvider& provider) {
   CHECK(seen.size() == 16);
 }
 
-// What they stood for before there were bits, and what we have no use for.
+// The modes from before there were bits, and those that we have no use for.
 void other_memory_modes(const OneSidedProvider& provider) {
   for (const int modes : {fi::kModeBasic, fi::kModeScalable, FI_MR_RAW, FI_MR_MMU_NOTIFY,
                           FI_MR_ENDPOINT, FI_MR_LOCAL | FI_MR_RAW}) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/ofi_onesided_refusals.cc -- what the owner of memory has not allowed, and what
-// origins learn of it (see ofi_onesided.h).
+// tests/conformance/ofi_onesided_refusals.cc -- accesses that the owner of memory has not allowed,
+// and what their origins learn (see ofi_onesided.h).
 #include "tests/conformance/ofi_onesided.h"
 #include "tests/conformance/ofi_onesided_rig.h"
 
 namespace livebtl::conformance {
 namespace {
 
-/// The provider of the owner looks at key, range and right; the origin is told, if only by silence.
+/// The owner's provider checks key, range and right; the origin is told, if only by silence.
 template <class Start>
 void refused_by_the_owner(const std::string& provider, Access access, Start start) {
   Pair pair(provider);
@@ -52,7 +52,7 @@ void rights(const OneSidedProvider& provider) {
   refused_by_the_owner(provider.name, Access::kNone, add);
 }
 
-/// Where nobody would be held to it, nothing is promised.
+/// Where no provider would enforce rights, none are promised.
 void no_rights(const std::string& provider) {
   Pair pair(provider);
   Blob memory(4096);

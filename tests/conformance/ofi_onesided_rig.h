@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/ofi_onesided_rig.h -- two ofi transports in one process with a connection, for
-// direct use of their one-sided operations.
+// tests/conformance/ofi_onesided_rig.h -- two connected ofi transports in one process, for direct
+// use of their one-sided operations.
 //
 // Threads: the caller's alone.
 #pragma once
@@ -32,10 +32,10 @@ struct Done final : ofi::OneSidedSink {
   std::map<std::uint64_t, Outcome> done;
 };
 
-/// Two transports in this process, with a connection, and what they tell.
+/// Two connected transports in this process, and what they report.
 class Pair {
  public:
-  /// how: but for the sink, which is the pair's.
+  /// how: all but the sink, which is the pair's.
   explicit Pair(const std::string& provider, const ofi::Options& how = {})
       : subject_(subject(provider, how)), rig_(subject_), link_(rig_.link()) {}
 
@@ -46,7 +46,7 @@ class Pair {
   Link& link() { return link_; }
   Rig& rig() { return rig_; }
 
-  /// Moves both until it is taken. Its cookie.
+  /// Moves both until it is taken. Returns its cookie.
   template <class Start>
   std::uint64_t start(Start start) {
     const std::uint64_t cookie = ++cookies_;
@@ -70,8 +70,8 @@ class Pair {
     REQUIRE(rig_.until([&] { return seen_a_.done.contains(cookie); }));
     return seen_a_.done[cookie];
   }
-  /// The same, where the provider may say nothing for long: then the clock is put forward until the
-  /// transport gives its provider up, and opens it anew. The connection has gone by then.
+  /// The same, for a provider that may say nothing for long: advances the clock until the transport
+  /// gives its provider up and reopens it. The connection is gone by then.
   Done::Outcome end_of_failed(std::uint64_t cookie) {
     rig_.settle();
     TimeNs now = monotonic_now();

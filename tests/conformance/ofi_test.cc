@@ -6,8 +6,8 @@
 
 namespace livebtl::conformance {
 
-// shm (libfabric 1.17) uses the memory of a peer in its own process as its own, also after it is
-// unmapped; of another process it has a mapping.
+// shm (libfabric 1.17) accesses the memory of a peer in its own process directly, even once
+// unmapped; for that of another process it has a mapping.
 TEST_CASE("ofi conforms over shm") {
   Subject subject = ofi_subject("shm");
   subject.lost_beside = false;

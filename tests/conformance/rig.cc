@@ -125,8 +125,7 @@ void Rig::settle_long() {
 }
 
 void Rig::settle() {
-  // Long enough in turns for what a transport does rarely, and in time for what it does by the
-  // clock.
+  // Enough turns for what a transport does rarely, and enough time for what it does by the clock.
   const TimeNs end = monotonic_now() + 20 * kMillisecond;
   for (int i = 0; i < 2000 || monotonic_now() < end; ++i) turn();
 }

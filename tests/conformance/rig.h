@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/rig.h -- two transports, their endpoints and what those reported, for the
+// tests/conformance/rig.h -- two transports, their endpoints and what these reported, for the
 // behaviours.
 //
 // Ownership: a Rig owns both transports; Links own their endpoints and must die before the Rig.
@@ -25,10 +25,10 @@ using core::Transport;
 /// Deadline of every wait: reached only when a transport is broken.
 inline constexpr TimeNs kDeadlineNs = 60 * kSecond;
 
-/// `count` bytes that depend on `seed` alone.
+/// `count` bytes that depend only on `seed`.
 Blob pattern(std::uint64_t seed, std::size_t count);
 
-/// An endpoint with the sink that notes what it reports, and checks what must hold at any time.
+/// An endpoint with a sink that records its reports and checks what must hold at any time.
 class End final : public core::EndpointSink {
  public:
   struct Received {
@@ -44,13 +44,13 @@ class End final : public core::EndpointSink {
   bool open() const noexcept { return endpoint_ != nullptr; }
   Endpoint& endpoint() noexcept { return *endpoint_; }
 
-  /// post() of a frame with that pattern as header and payload (not stable).
+  /// post() of a frame with such a pattern as header and payload (not stable).
   Post post_pattern(std::uint64_t seed, std::size_t header_bytes, std::size_t payload_bytes);
 
   std::vector<Received> received;
   std::vector<std::uint64_t> sent;  // cookies
   std::vector<Error> downs;
-  bool keep_frames = true;  // note frames whole; else only count them
+  bool keep_frames = true;  // record whole frames; else only count them
   std::size_t frames = 0;
   std::function<MutableBytes(Bytes header, std::size_t payload_bytes)> place;
   std::function<void(Bytes header, Bytes payload)> on_each;
@@ -73,7 +73,7 @@ class Side final : public core::TransportSink {
 
   std::size_t turn(std::size_t frames_max = 64);
 
-  TimeNs ahead = 0;  // its clock, of the true one
+  TimeNs ahead = 0;  // of its clock, over the true one
   std::unique_ptr<Transport> transport;
   std::deque<std::unique_ptr<Endpoint>> accepted;
 
@@ -108,29 +108,28 @@ class Rig {
 
   /// Moves both sides.
   void turn();
-  /// Moves the side of the sender only, so that a receiver which rests can be played. (Loopback:
-  /// nobody.)
+  /// Moves only the sender's side, to play a receiver at rest. (Loopback: nobody.)
   void turn_sender(Side& sender);
   /// Moves both sides until `condition` holds. false: the deadline passed.
   bool until(const std::function<bool()>& condition);
-  /// Asks both, as the engine does after a connection broke. false: the deadline passed.
+  /// Asks both, as the engine does after a connection has broken. false: the deadline passed.
   bool until_usable();
   /// Posts while only the sender's side moves. false: never taken.
   bool post_soon(Side& sender, End& end, const Expected& frame);
   /// Many turns, for what must *not* happen.
   void settle();
-  /// Many turns, and then as many with both clocks put forward: for what a time-out ends at last.
+  /// Many turns, then as many with both clocks advanced: for what only a time-out ends.
   void settle_long();
 
-  /// Starts to connect, and carries the tickets of a transport that connects by them, as the engine
-  /// would.
+  /// Starts to connect, and carries the tickets of a transport that connects by them, like the
+  /// engine.
   std::unique_ptr<Endpoint> dial(Side& from, Side& to);
-  /// Dials from `from` to `to`, and proves the link with one frame, which is not counted. Both ends
-  /// are trusted.
+  /// Dials from `from` to `to`, and proves the link with one frame, which is not counted. Trusts
+  /// both ends.
   Link link(Side& from, Side& to, bool trusted = true);
   Link link() { return link(a(), b()); }
 
-  /// Ends B's transport (its ends must be closed), and starts it afresh.
+  /// Ends B's transport (its ends must be closed); restarts it.
   void stop_b() { b_.reset(); }
   void start_b();
 
@@ -142,8 +141,7 @@ class Rig {
 
 /// Posts all of `frames` from `from` and waits until `to` has them; both sides move.
 bool transfer(Rig& rig, End& from, End& to, const std::vector<Expected>& frames);
-/// CHECKs that what `end` received are the first frames of `frames`, byte by byte; all of them if
-/// `whole`.
+/// CHECKs that what `end` received are the first of `frames`, byte by byte; all of them if `whole`.
 void check_received(const End& end, const std::vector<Expected>& frames, bool whole = true);
 
 }  // namespace livebtl::conformance

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/sm_test.cc -- the suite on transports/sm, with rings of two sizes, and by KNEM.
+// tests/conformance/sm_test.cc -- the suite on transports/sm, with rings of two sizes, and with
+// KNEM.
 #include <doctest/doctest.h>
 
 #include "tests/conformance/conformance.h"

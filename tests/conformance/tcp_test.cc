@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/conformance/tcp_test.cc -- the suite on transports/tcp: both families, with and without
-// payload checksums, with narrow socket buffers, and on one address chosen among several.
+// payload checksums, with narrow socket buffers, and on one chosen address of several.
 #include <doctest/doctest.h>
 
 #include "tests/conformance/conformance.h"

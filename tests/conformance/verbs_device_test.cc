@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/verbs_device_test.cc -- the suite on transports/verbs over the devices of this
-// machine (LIVEBTL_VERBS_DEVICE chooses one), by the installed libibverbs. Without a port that can
-// be used it says why, and ctest counts it as skipped.
+// tests/conformance/verbs_device_test.cc -- the suite on transports/verbs over this machine's
+// devices (LIVEBTL_VERBS_DEVICE chooses one), with the installed libibverbs. If no port can be used
+// it says why, and ctest counts it as skipped.
 #include <doctest/doctest.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/conformance/verbs_test.cc -- the suite on transports/verbs over a fabric in memory: its
-// devices deliver at once or late, take nothing inline, or are of InfiniBand; and no queue is ever
-// overrun, no object left.
+// devices deliver at once or late, take nothing inline, or are InfiniBand; and no queue is ever
+// overrun, no object left over.
 #include <doctest/doctest.h>
 
 #include "tests/conformance/conformance.h"

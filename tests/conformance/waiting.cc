@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/waiting.cc -- behaviours: a side that sleeps on wait_fd() is woken by all that
-// concerns it.
+// tests/conformance/waiting.cc -- behaviours: a side that sleeps on wait_fd() is woken by
+// everything that concerns it.
 #include <doctest/doctest.h>
 #include <poll.h>
 
@@ -21,7 +21,7 @@ bool readable(int fd, int timeout_ms) {
   return ::poll(&entry, 1, timeout_ms) == 1;
 }
 
-/// Moves `side` until it may sleep. REQUIREs that it ever may.
+/// Moves `side` until it may sleep. REQUIREs that this happens.
 void fall_asleep(Rig& rig, Side& side) {
   const TimeNs deadline = monotonic_now() + kDeadlineNs;
   while (true) {
@@ -81,7 +81,7 @@ void a_connection_wakes(const Subject& subject) {
   if (rig.b().transport->wait_fd() >= 0) fall_asleep(rig, rig.b());
   End end;
   end.take(rig.dial(rig.a(), rig.b()));
-  // A ticket comes from the engine, which is awake then; the first frame wakes.
+  // The engine, which is awake then, brings a ticket; the first frame wakes.
   if (rig.a().transport->caps().by_ticket) REQUIRE(rig.post_soon(rig.a(), end, {1, 8, 8}));
   rig.turn_sender(rig.a());
   REQUIRE(woken(rig, rig.b()));
@@ -103,7 +103,7 @@ void a_sender_that_waits_for_room_goes_on(const Subject& subject) {
   }));
 }
 
-/// Moves `side` alone until the condition holds.
+/// Moves only `side` until the condition holds.
 template <class Condition>
 void move_until(Side& side, Condition condition) {
   const TimeNs deadline = monotonic_now() + kDeadlineNs;
@@ -113,14 +113,15 @@ void move_until(Side& side, Condition condition) {
   }
 }
 
-/// Sleeps whenever it may; moves when it is woken.
+/// Sleeps whenever it may; moves when woken.
 void doze(Side& side) {
   if (!readable(side.transport->wait_fd(), 0)) return;
   do side.turn();
   while (!side.transport->arm());
 }
 
-/// An exporter that waits for its memory is woken when the remote read needs it to act, and when it is done.
+/// An exporter that waits for its memory is woken when the remote read needs it, and when it is
+/// done.
 void a_remote_read_wakes_the_exporter(const Subject& subject) {
   Rig rig(subject);
   if (rig.zero_copy_max() == 0 || !subject.own_threads || rig.a().transport->wait_fd() < 0) return;
@@ -147,7 +148,7 @@ void threads_miss_no_wake_up(const Subject& subject) {
   constexpr std::size_t kRounds = 2000;
   link.a->keep_frames = link.b->keep_frames = false;
   std::atomic<bool> failed{false};
-  // One ping in flight: the receiver falls asleep again and again, at all moments.
+  // One ping in flight: the receiver keeps falling asleep, at any moment.
   std::thread echo([&] {
     std::size_t owed = 0;
     link.b->on_each = [&](Bytes, Bytes) { ++owed; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/zero_copy.cc -- behaviours of transports where the peer reads large payloads from
-// where they lie (caps().zero_copy_bytes_max): in order with all else, and nobody's memory is touched
-// once he has it back. All others pass.
+// tests/conformance/zero_copy.cc -- behaviours of transports where the peer reads large payloads
+// from where they lie (caps().zero_copy_bytes_max): in order with everything else, and no memory is
+// touched once its owner has it back. All others pass.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace livebtl::conformance {
 namespace {
 
-/// Exposes, and sends small frames between, until so many of either have arrived.
+/// Exposes, with small frames in between, until `count` of each have arrived.
 std::vector<Expected> expose_among_others(Rig& rig, Link& link, Exposures& exposures,
                                           std::size_t count) {
   std::vector<Expected> frames;
@@ -95,7 +95,7 @@ void a_receiver_that_rests_is_exposed_little(const Subject& subject) {
   }));
 }
 
-/// A peer that is not trusted is sent nothing that would let it expose, or is cut off if it does.
+/// An untrusted peer is sent nothing that would let it expose, or is cut off if it does.
 void an_untrusted_peer_exposes_nothing(const Subject& subject) {
   Rig rig(subject);
   if (!exposes(rig)) return;

@@ -12,14 +12,14 @@
 namespace livebtl::conformance {
 
 inline bool exposes(const Rig& rig) { return rig.zero_copy_max() != 0; }
-/// And may end that by ending all, beside its peer in this process.
+/// And may end that by ending everything, with its peer in this process.
 inline bool exposes_and_ends(const Rig& rig) { return exposes(rig) && rig.subject().lost_beside; }
 
-/// Payloads that stay where they are, the way there, and what was answered.
+/// Payloads that stay where they are, the end that exposes them, and which were posted.
 struct Exposures {
   explicit Exposures(End& its_end) : end(its_end) {}
 
-  /// false: not now. What the transport would rather have in pieces counts as not exposed.
+  /// false: not now. A payload that the transport wants in pieces counts as not exposed.
   bool expose(std::uint64_t cookie, std::size_t bytes) {
     const Blob header = pattern(cookie, 24);
     payloads.push_back(pattern(cookie + 1, bytes));
@@ -29,7 +29,7 @@ struct Exposures {
     if (post != Post::kPosted) payloads.pop_back();
     return post == Post::kPosted;
   }
-  /// Some that are on their way at once, without a turn of anybody.
+  /// Exposes `count` at once, without a turn for anybody.
   void expose_at_once(std::size_t count, std::size_t bytes) {
     for (int tries = 0; tries < 1000 && posted.size() < count; ++tries)
       expose(posted.size(), bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/zero_copy_memory.cc -- behaviours of transports with zero-copy reads: whose the memory is
-// when it is wanted back, when a connection ends, and when it is mapped anew.
+// tests/conformance/zero_copy_memory.cc -- behaviours of transports with zero-copy reads: who owns
+// memory when it is wanted back, when a connection ends, and when it is remapped.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
@@ -13,8 +13,8 @@
 namespace livebtl::conformance {
 namespace {
 
-/// In the middle of it, `wants` has its memory back: what it writes there stays, and what arrives
-/// is right, or the connection ends.
+/// In mid-transfer `wants` takes its memory back: what it writes there stays, and what arrives is
+/// right, or the connection ends.
 void memory_is_wanted_back(const Subject& subject, std::unique_ptr<End> Link::*wants) {
   for (const int turns : {0, 1, 2, 3, 4, 5, 20}) {
     Rig rig(subject);
@@ -49,7 +49,7 @@ void the_reader_wants_its_memory_back(const Subject& subject) {
   memory_is_wanted_back(subject, &Link::b);
 }
 
-/// In the middle of it one end closes; the memory of both is theirs then.
+/// One end closes in mid-transfer; from then on both ends own their memory.
 void closing_in_the_middle(const Subject& subject) {
   for (int turns = 0; turns < 8; ++turns) {
     Rig rig(subject);
@@ -79,7 +79,7 @@ void closing_in_the_middle(const Subject& subject) {
   }
 }
 
-/// Pages that can be exchanged for others at the same address.
+/// Pages that can be replaced by others at the same address.
 class Pages {
  public:
   explicit Pages(std::size_t bytes) : bytes_(bytes) { renew(); }
@@ -101,8 +101,8 @@ class Pages {
   void* begin_ = nullptr;
 };
 
-/// Between two payloads the memory of both ends is unmapped and mapped again where it was: T12 of
-/// the acceptance tests.
+/// Between two payloads the memory of both ends is unmapped and mapped again at the same place: T12
+/// of the acceptance tests.
 void memory_is_mapped_anew(const Subject& subject) {
   Rig rig(subject);
   if (!exposes(rig)) return;

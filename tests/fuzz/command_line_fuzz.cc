@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// btlctl's command line from hostile text: one argument a line. What is accepted must be whole, and
-// anything else must end with the documented code and a hint. The same lines are completed, as a shell asks for it.
+// btlctl's command line from hostile text: one argument a line. What is accepted must be whole;
+// anything else must end with the documented code and a hint. The same lines are completed, as for
+// a shell.
 #include "ctl-tool/command_line.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ void check(const CommandLine& line) {
 
 Seen nothing_there(const std::string&, const std::string&) { return {}; }
 
-/// What is offered begins with what was typed, and is printed on a line of its own.
+/// What is offered begins with what was typed, and is printed on its own line.
 void check_completion(const std::vector<std::string>& words) {
   const std::string typed = words.empty() ? "" : words.back();
   const Completion completion = complete(words, nothing_there);

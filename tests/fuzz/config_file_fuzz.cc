@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file of settings from hostile text: what is accepted has names and values that stand in one
-// line of it, each name once, and none that is of one job.
+// A settings file from hostile text: what is accepted has names and values that each stand in one
+// of its lines, each name once, and none that belongs to a single job.
 #include "base/process_settings.h"
 #include "tests/fuzz/reached.h"
 

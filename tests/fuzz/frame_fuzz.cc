@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/frame_fuzz.cc -- frame headers from outside: each is refused, or is exactly what
+// tests/fuzz/frame_fuzz.cc -- frame headers from outside: each is either refused or exactly what
 // docs/WIRE.md allows.
 //
-// Input: one header. What decode_head() takes is checked against rules written down here a second
+// Input: one header. What decode_head() accepts is checked against rules written down here a second
 // time, and what it refuses must break at least one of them.
 #include <optional>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two honest ends of a handshake and a hostile network between them, which the input plays: it
-// delivers, alters, cuts, replays, reflects and invents messages. With a common secret nobody may
+// delivers, alters, cuts, replays, reflects and forges messages. With a common secret nobody may
 // open a path to anyone but the other end, with exactly the facts that the other end stated.
 //
 // Input: one byte of set-up, then steps; see Network::step(). Nonces are fixed, so that a run
@@ -69,7 +69,7 @@ class Network {
     switch (code & 7) {
       case 0:
       case 1:
-        break;  // as it was sent
+        break;  // as sent
       case 2:
         alter(message, input);
         break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text of a fuzzer's input, taken apart: its lines, and NAME=VALUE lines as an environment.
+// A fuzzer's input as text, split: its lines, and NAME=VALUE lines as an environment.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline std::vector<std::string> lines_of(std::string_view text) {
 
 using Variables = std::map<std::string, std::string, std::less<>>;
 
-/// The first of two lines with one name counts; a line without '=' is passed over.
+/// The first of two lines with one name counts; a line without '=' is skipped.
 inline Variables variables_of(std::string_view text) {
   Variables variables;
   for (const std::string& line : lines_of(text)) {

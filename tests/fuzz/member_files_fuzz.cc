@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lies in a job's directory or comes before a message: a member's file, an envelope's address and
-// its way back. The first byte says which; what is accepted must survive the round trip.
+// What lies in a job's directory or precedes a message: a member's file, an envelope's address and
+// its return route. The first byte selects one; what is accepted must survive the round trip.
 #include "base/crc32c.h"
 #include "control/place/member_file.h"
 #include "control/wire/route.h"
@@ -11,7 +11,7 @@ namespace {
 using namespace livebtl;
 using namespace livebtl::control;
 
-/// The checksum is put right, so that the fuzzer gets behind it.
+/// Corrects the checksum, so that the fuzzer gets past it.
 std::string sealed(std::string body) {
   constexpr std::size_t kBodyBytes = 4096 - 9;
   body.resize(kBodyBytes, ' ');

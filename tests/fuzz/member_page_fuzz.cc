@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes in a member's page. An input is a list of changes of a good page, four bytes each: where (three bytes), and
-// what stands there then. What is accepted is bounded, and safe to be shown.
+// Any bytes in a member's page. An input is a list of changes to a good page, four bytes each: a
+// position (three bytes) and the byte to put there. What is accepted is bounded and safe to show.
 #include <cstring>
 #include <memory>
 
@@ -75,7 +75,7 @@ void check(const PageView& view) {
     for (const auto& rung : record.rungs)
       fuzz::must_hold(rung.reached_ns >= rung.ordered_ns, "time goes forward");
   }
-  // What a member of another node sends on must be taken there.
+  // What a member of another node forwards must be accepted there.
   const auto text = encode(fit_page(PageAnswer{view}));
   fuzz::must_hold(text && decode(*text), "a page that is accepted can be told");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a control message: what is accepted must come out of encode() as a message that is
-// accepted again and says the same; what is refused must say why.
+// accepted again and says the same; a refusal must say why.
 #include <string_view>
 
 #include "control/wire/messages.h"
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::must_hold(message.error().text.size() < 1024, "a refusal is short");
     return 0;
   }
-  // Numbers and escapes can grow by being written out: a message near the limit may not fit again.
+  // Numbers and escapes can grow when encoded: a message near the limit may no longer fit.
   const auto text = encode(*message);
   if (!text) {
     fuzz::must_hold(text.error().code == Errc::kLimit, "only length keeps a message from encoding");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `btlctl checkpoint` and the btlctl on each node of a job say to each other, and the kernel's table of TCP
-// connections. What is accepted must be bounded, name a file in its directory alone, and survive the round trip.
+// What `btlctl checkpoint` and the btlctl on each node of a job say to each other, and the kernel's
+// table of TCP connections. What is accepted must be bounded, name only a file in its directory,
+// and survive the round trip.
 #include <algorithm>
 
 #include "hypervisor/criu/node_words.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What sources of notices answer, and lines of livebtl-watchd's journal. The first byte says whose words the rest is. What
-// is accepted must be bounded, and an entry must survive the round trip.
+// Answers of sources of notices, and lines of livebtl-watchd's journal. The first byte says whose
+// words the rest is. What is accepted must be bounded, and an entry must survive the round trip.
 #include <algorithm>
 
 #include "tests/fuzz/reached.h"

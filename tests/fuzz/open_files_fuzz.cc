@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRIU's files.img, which btlctl checkpoint restore rewrites as root. What is accepted comes out as an image that is
-// accepted, has none of the addresses that were to go, and is the same a second time.
+// CRIU's files.img, which btlctl checkpoint restore rewrites as root. What is accepted comes out as
+// an image that is accepted, has none of the addresses to be removed, and is the same a second
+// time.
 #include <algorithm>
 
 #include "hypervisor/criu/new_addresses.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How often a fuzzer's inputs were accepted and rejected, printed at exit. run_fuzzer.sh fails
-// unless both happened: a fuzzer that never gets past the first check, or that nothing can fail,
+// unless both happened: a fuzzer that never gets past the first check, or that rejects nothing,
 // shows nothing. One thread.
 #pragma once
 

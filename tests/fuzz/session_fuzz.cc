@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A whole engine, an honest program on it, and a member of the job that has proved itself and then sends
-// what it likes: frames out of turn, answers to what nobody asked, floods, broken connections. The engine
-// may lose that member; it must stay whole, end each operation of the program once, and keep no more for
-// the member than was granted.
+// A whole engine, an honest program on it, and a member of the job that has proved itself and then
+// sends whatever it likes: frames out of turn, unsolicited answers, floods, broken connections. The
+// engine may lose that member; it must stay whole, end each operation of the program once, and keep
+// no more for the member than was granted.
 //
-// Input: steps, one byte each with what they need behind it; see Session::step().
+// Input: steps, one byte each, followed by what they need; see Session::step().
 #include "base/log.h"
 #include "core/path/address.h"
 #include "tests/fuzz/session/application.h"

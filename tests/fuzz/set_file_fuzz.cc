@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // set.json, which says what btlctl vm restore loads and plugs in. What is accepted must be bounded,
-// name files in its own directory alone, and survive the round trip.
+// name only files in its own directory, and survive the round trip.
 #include <set>
 
 #include "hypervisor/set/set_file.h"
@@ -25,7 +25,7 @@ bool set_file(std::string_view text) {
   }
   fuzz::must_hold(well_formed_hold(set->hold), "a hold has an id");
   const std::string again = set_text(*set);
-  if (again.size() > kSetBytesMax) return true;  // escapes are longer than what they stand for
+  if (again.size() > kSetBytesMax) return true;  // escapes are longer than what they encode
   const auto read = read_set(again);
   fuzz::must_hold(read && set_text(*read) == again, "a set survives the round trip");
   return true;

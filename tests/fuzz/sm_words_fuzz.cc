@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared memory whose other end writes what it likes: a whole engine over the product's sm transport, an honest
-// program on it, a neighbour that has proved itself and then changes any word of its segment between the engine's
-// steps and during them, and another engine that goes on talking. The engine may lose the neighbour, for a reason
-// that it names; it must stay whole, touch nothing outside of the segment, do bounded work in each turn, end each
-// operation of the program once, and deliver all that the honest engines say to each other.
+// Shared memory whose other end writes whatever it likes: a whole engine over the product's sm
+// transport, an honest program on it, a neighbour that has proved itself and then changes any word
+// of its segment between the engine's steps and during them, and another engine that keeps talking.
+// The engine may lose the neighbour, for a reason that it names; it must stay whole, touch nothing
+// outside the segment, do bounded work in each turn, end each operation of the program once, and
+// deliver everything that the honest engines send each other.
 //
-// Input: the length of what the second writer does (odd: the engines copy by KNEM), that, and steps, one byte each with
-// what they need behind it; see Session::step().
+// Input: the length of the second writer's input (odd: the engines copy by KNEM), that input, then
+// steps, one byte each, followed by what they need; see Session::step().
 #include <sys/mman.h>
 
 #include "base/log.h"
@@ -136,7 +137,7 @@ class Session {
   }
 
   Input& input_;
-  Input& meanwhile_;  // the second writer's
+  Input& meanwhile_;  // for the second writer
   TimeNs now_ = kSecond;
   conformance::FakeKnem knem_;
   Watch watch_{.meanwhile = [] {}};

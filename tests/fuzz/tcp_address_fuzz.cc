@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/tcp_address_fuzz.cc -- any bytes as an address or contact, and as a preamble: refused,
-// or sane and stable.
+// tests/fuzz/tcp_address_fuzz.cc -- any bytes as an address or contact, and as a preamble: either
+// refused, or sane and stable.
 #include <algorithm>
 
 #include "base/assert.h"

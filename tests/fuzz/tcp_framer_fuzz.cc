@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/fuzz/tcp_framer_fuzz.cc -- any bytes, in reads of any size, against the tcp framer. Each
-// piece of the input is fed as it is or with the checksums that belong to it, so that the far side
-// of the checks is reached as well.
+// piece of the input is fed as is or with matching checksums, so that the code behind the checks is
+// reached as well.
 //
 // Input: 1 byte of options, then records: 1 byte kind, 2 bytes count, bytes.
 #include <algorithm>
@@ -41,7 +41,7 @@ class Sink final : public core::EndpointSink {
 
 enum Kind : std::uint8_t { kRaw, kFrame, kHead, kKinds };
 
-/// What goes onto the wire for one record.
+/// The bytes on the wire for one record.
 Blob wire_bytes(std::uint8_t kind, Bytes bytes) {
   if (kind == kRaw || bytes.empty()) return Blob(bytes.begin(), bytes.end());
   const std::size_t header_bytes =
@@ -49,7 +49,7 @@ Blob wire_bytes(std::uint8_t kind, Bytes bytes) {
   Head head;
   encode_head({bytes.first(header_bytes), bytes.subspan(header_bytes), 0, false},
               bytes.size() % 2 == 0, head);
-  if (kind == kHead && bytes.size() >= 12) {  // fields as they come, and a checksum that is right
+  if (kind == kHead && bytes.size() >= 12) {  // arbitrary fields with a valid checksum
     std::memcpy(head.raw.data() + 4, bytes.data(), 12);
     const std::uint32_t crc = crc32c(head.view().subspan(4));
     std::memcpy(head.raw.data(), &crc, sizeof(crc));
@@ -59,7 +59,7 @@ Blob wire_bytes(std::uint8_t kind, Bytes bytes) {
   return wire;
 }
 
-/// One block serves all inputs, as it serves all connections: making it is the dearest part.
+/// One block serves all inputs, as it serves all connections: making it is the costliest part.
 Pool<InBlock>& blocks() {
   static Pool<InBlock> pool;
   return pool;

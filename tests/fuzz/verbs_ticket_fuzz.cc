@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/fuzz/verbs_ticket_fuzz.cc -- any bytes as a ticket, as an address and as a message of the
 // verbs transport: refused, or sane and stable. A message is also tried with the checksum that
-// belongs to its head.
+// matches its head.
 #include "base/assert.h"
 #include "base/crc32c.h"
 #include "tests/fuzz/reached.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/session/application.h -- an honest program on the engine that is attacked: it sends, receives and
-// accesses memory, and demands that each of its operations ends exactly once and within its buffer.
+// tests/fuzz/session/application.h -- an honest program on the engine under attack: it sends,
+// receives and accesses memory, and demands that each operation ends exactly once and within its
+// buffer.
 #pragma once
 
 #include <memory>
@@ -62,7 +63,7 @@ class Application {
         return open();
     }
   }
-  /// Messages that nobody has received. Takes them all out.
+  /// Removes the messages that nobody has received; returns their number.
   std::size_t unexpected() {
     std::size_t count = 0;
     for (const MessageKind of : {MessageKind::kPlain, MessageKind::kTagged}) {
@@ -79,7 +80,7 @@ class Application {
  private:
   struct Started : Operation {
     std::vector<std::byte> buffer;
-    bool several = false;  // ends once a message
+    bool several = false;  // ends once per message
     bool over = false;
 
     explicit Started(std::size_t bytes) : buffer(bytes) {
@@ -88,7 +89,7 @@ class Application {
         must_hold(!self.over, "an operation ends once");
         must_hold(how.bytes <= self.buffer.size(), "no more arrives than there is room for");
         self.over = !self.several || how.buffer_released;
-        if (self.over) std::vector<std::byte>().swap(self.buffer);  // nobody looks there any more
+        if (self.over) std::vector<std::byte>().swap(self.buffer);  // no longer read
       };
     }
     MutableSlice slice() noexcept { return {buffer.data(), buffer.size()}; }
@@ -101,7 +102,7 @@ class Application {
     constexpr std::size_t kSizes[] = {0, 1, 8, 64, 1000, 4096, 4097, 8192, 16384, 16385, 40000};
     return kSizes[input.below(std::size(kSizes))];
   }
-  /// Null: there are enough.
+  /// Null: enough are open.
   Started* next(std::size_t bytes) {
     if (started_.size() >= kStartedMax) return nullptr;
     return started_.emplace_back(std::make_unique<Started>(bytes)).get();
@@ -197,7 +198,7 @@ class Application {
   bool has_region_ = false;
   std::size_t handled_ = 0;
   std::vector<std::unique_ptr<Started>> started_;
-  std::unique_ptr<Port> port_;  // closes before the operations go
+  std::unique_ptr<Port> port_;  // closes before the operations are destroyed
 };
 
 }  // namespace livebtl::fuzz

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/session/line.h -- a transport in memory, at whose other end stands a fuzzer: what the engine
-// posts is recorded, and what the fuzzer queues is delivered. One thread; no clock.
+// tests/fuzz/session/line.h -- a transport in memory with a fuzzer at its other end: what the
+// engine posts is recorded, and what the fuzzer queues is delivered. One thread; no clock.
 #pragma once
 
 #include <deque>
@@ -18,15 +18,15 @@ struct LineFrame {
 
 class LineEndpoint;
 
-/// What both ends see. The fuzzer's; outlives the engine.
+/// What both ends see. Owned by the fuzzer; outlives the engine.
 struct Line {
-  bool offered = false;               // the next progress() tells the engine of a new connection
-  bool severed = false;               // the next progress() tells the engine that it is broken
+  bool offered = false;               // the next progress() reports a new connection to the engine
+  bool severed = false;               // the next progress() tells the engine that it has broken
   bool busy = false;                  // nothing can be posted
   bool keeps_payloads = false;        // stable payloads stay in use until the next progress()
   std::deque<LineFrame> to_engine;    // not delivered yet
   std::deque<LineFrame> from_engine;  // the newest kRecordedMax
-  std::uint64_t posted = 0;           // frames of the engine's, in all
+  std::uint64_t posted = 0;           // frames that the engine posted in all
   LineEndpoint* end = nullptr;        // the engine's; null: none, or closed
 
   static constexpr std::size_t kRecordedMax = 256;
@@ -51,7 +51,7 @@ class LineEndpoint final : public core::Endpoint {
     return core::Post::kPosted;
   }
   std::size_t in_flight() const noexcept override { return kept_.size(); }
-  void let_go() noexcept override {}  // payloads are read by post() itself
+  void let_go() noexcept override {}  // post() itself reads payloads
   void trust() noexcept override {}
   bool kernel_vouched() const noexcept override { return false; }
   core::EndpointStats stats() const noexcept override { return {}; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/session/member.h -- a member of the job that has proved itself, and from then on sends what the
-// input says: frames of all kinds, whose fields are mostly such as mean something to the engine.
+// tests/fuzz/session/member.h -- a member of the job that has proved itself, then sends what the
+// input says: frames of all kinds, with fields that mostly mean something to the engine.
 #pragma once
 
 #include <array>
@@ -31,15 +31,15 @@ class Member {
 
   bool open() const noexcept { return proved() && line_.end != nullptr; }
   bool proved() const noexcept { return handshake_ && handshake_->open(); }
-  /// The number of its next ordered frame, and of the engine's.
+  /// The number of its next ordered frame, and of the engine's next one.
   std::uint64_t next_seq() const noexcept { return next_seq_; }
   std::uint64_t next_expected() const noexcept { return next_expected_; }
-  /// One of its numbers went another way than by post().
+  /// One of its numbers was sent other than by post().
   void count_sent() noexcept { ++next_seq_; }
-  /// The name of the path that it has dialled last.
+  /// The name of the path that it dialled last.
   std::uint64_t path() const noexcept { return path_; }
 
-  /// Dials. The numbers that it states: as they are, or as the input says.
+  /// Dials. The numbers that it states are correct, or as the input says.
   void dial(Input& input) {
     core::HelloFacts facts;
     facts.job = "fuzz";
@@ -54,7 +54,7 @@ class Member {
     facts.credit_bytes = 1U << (23 - input.below(24));
     facts.credit_headers = 256 - static_cast<std::uint32_t>(input.below(256));
     facts.addresses = {place_.address};
-    if (!core::check_facts(facts)) return;  // the hello cannot even be written
+    if (!core::check_facts(facts)) return;  // such a hello cannot even be written
     line_.from_engine.clear();
     line_.to_engine.clear();
     line_.severed = false;
@@ -62,7 +62,7 @@ class Member {
     handshake_ = core::Handshake::dial(secret_, facts, engine_, Nonce{});
     say(handshake_->start().send);
   }
-  /// Reads what the engine has posted: the handshake goes on, and names are remembered.
+  /// Reads what the engine has posted: continues the handshake and remembers names.
   void read() {
     for (; !line_.from_engine.empty(); line_.from_engine.pop_front()) {
       const LineFrame& frame = line_.from_engine.front();
@@ -83,21 +83,21 @@ class Member {
       if (unanswered_.size() > kRememberedMax) unanswered_.pop_front();
     }
   }
-  /// Answers the oldest frame that has none yet, as an honest member would.
+  /// Answers the oldest unanswered frame, as an honest member would.
   void answer() {
     if (unanswered_.empty()) return;
     const Blob header = std::move(unanswered_.front());
     unanswered_.pop_front();
     answer(*core::decode_head(header), header);
   }
-  /// Confirms a path over which frames cannot be lost: only then the engine sends on it.
+  /// Confirms a path over which frames cannot be lost: the engine sends on it only then.
   void probe() { post(core::FrameKind::kProbe, core::PathBody{path_, 0}); }
-  /// What it says of a fast box.
+  /// Says something about a fast box.
   void tell_of_box(core::BoxNote note, std::uint32_t ordinal) {
     post(core::FrameKind::kBox,
          core::PathBody{path_, std::uint64_t{ordinal} << 8 | static_cast<std::uint8_t>(note)});
   }
-  /// A frame that the input describes.
+  /// Sends a frame that the input describes.
   void invent(Input& input) {
     constexpr core::FrameKind kKinds[] = {
         core::FrameKind::kEager,      core::FrameKind::kRts,         core::FrameKind::kCts,
@@ -141,7 +141,7 @@ class Member {
     post(Blob(header.begin(), header.end()), *message);
   }
   void post(Blob header, Blob payload) {
-    if (header.empty()) return;  // a transport delivers none
+    if (header.empty()) return;  // a transport delivers no such frame
     line_.to_engine.push_back({std::move(header), std::move(payload)});
   }
   template <class Body>
@@ -177,7 +177,7 @@ class Member {
       case FrameKind::kGet:
       case FrameKind::kAtomic:
         return answer_request(head, header);
-      case FrameKind::kData:  // all of it has come
+      case FrameKind::kData:  // all of it has arrived
         return post(FrameKind::kFin,
                     core::FinBody{core::decode_body<core::DataBody>(header).handle, 0, 0});
       case FrameKind::kMarker:
@@ -212,7 +212,7 @@ class Member {
          at += sizeof(std::uint64_t))
       std::memcpy(&known_[++known_at_ % known_.size()], header.data() + at, sizeof(std::uint64_t));
   }
-  /// A name that the engine has used, a number that may be a limit, or any.
+  /// A name that the engine has used, a number that may be a limit, or any number.
   std::uint64_t number(Input& input) {
     constexpr std::uint64_t kNotable[] = {0,    1,    2,     5,     8,     63,      64,      4096,
                                           8192, 8193, 16384, 32768, 40000, 1 << 20, 1 << 30, ~0ULL};
@@ -236,7 +236,7 @@ class Member {
   std::uint64_t path_ = 100;
   std::uint64_t next_seq_ = 1, next_expected_ = 1, acknowledged_ = 1;
   std::uint64_t taken_bytes_ = 0, taken_messages_ = 0;
-  std::uint64_t handle_ = 0;  // of transfers that it has asked for
+  std::uint64_t handle_ = 0;  // of transfers that it has requested
   std::deque<Blob> unanswered_;
   std::array<std::uint64_t, 32> known_{};
   std::size_t known_at_ = 0;

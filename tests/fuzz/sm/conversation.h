@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/sm/conversation.h -- two honest engines that send each other numbered messages of all sizes, and demand
-// that each arrives once, whole and in order, whatever a third process does to one of them. One thread.
+// tests/fuzz/sm/conversation.h -- two honest engines that send each other numbered messages of all
+// sizes, and demand that each arrives once, whole and in order, whatever a third process does to
+// one of the engines. One thread.
 #pragma once
 
 #include <array>
@@ -78,7 +79,7 @@ class Conversation {
     Destination other{};
     std::uint64_t number_out = 0, number_in = 0;
     Transfer out, in;
-    std::unique_ptr<Port> port;  // closes before the operations go
+    std::unique_ptr<Port> port;  // closes before the operations are destroyed
   };
 
   static std::size_t bytes_of(std::uint64_t number) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/sm/guards.h -- shared memory between guard pages: an access just outside of a mapping faults, and what
-// lies inside of one can be told. mmap() and munmap() of the whole fuzzer go through here (the linker's --wrap).
-// One thread.
+// tests/fuzz/sm/guards.h -- shared memory between guard pages: an access just outside a mapping
+// faults, and addresses inside one can be recognised. mmap() and munmap() of the whole fuzzer go
+// through here (the linker's --wrap). One thread.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct SharedMapping {
   const std::byte* base = nullptr;  // null: that address is private memory
   std::size_t bytes = 0;
 };
-/// The shared mapping that holds this address.
+/// The shared mapping that contains this address.
 SharedMapping shared_mapping_at(const void* address) noexcept;
 
 }  // namespace livebtl::fuzz

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/sm/neighbour.h -- a member on the same node, connected over shared memory, that has proved itself: it
-// uses rings, fast boxes and exposures as a member should, and besides writes into every word of the segment what the
-// input says. One thread; both processes are this one.
+// tests/fuzz/sm/neighbour.h -- a member on the same node, connected over shared memory, that has
+// proved itself: it uses rings, fast boxes and exposures as a member should, and also writes what
+// the input says into any word of the segment. One thread; both processes are this one.
 #pragma once
 
 #include "tests/fuzz/sm/words.h"
@@ -23,7 +23,8 @@ class Neighbour {
 
   Member& member() noexcept { return member_; }
 
-  /// A connection as the protocol wants it, but for what the input has put into the memory beforehand.
+  /// A connection as the protocol requires, except for what the input has first put into the
+  /// memory.
   void connect(Input& input) {
     auto made = sm::Segment::make(kRingBytes);
     must_hold(made.has_value(), "shared memory can be made");
@@ -33,7 +34,7 @@ class Neighbour {
     in_ = segment_.reader(1);
     exposures_ = 0;
     confirmed_ = false;
-    // What the engine exposes is not looked at, but taken.
+    // What the engine exposes is accepted without being read.
     segment_.exposures(1).readable = sm::kByCma | sm::kByKnem;
     words_.put(segment_.exposures(0).probe, probe_);
     words_.put(segment_.exposures(0).probe_address,
@@ -44,7 +45,7 @@ class Neighbour {
     Input none(nullptr, 0);
     member_.dial(none);
   }
-  /// A connection whose setup is not as it should be.
+  /// A connection with a faulty setup.
   void connect_badly(Input& input) {
     sm::Setup bad = setup();
     const std::uint8_t how = input.byte();
@@ -58,7 +59,7 @@ class Neighbour {
     introduce(bad, made->memory);
   }
 
-  /// What is queued goes into the ring, and what the engine has written is read.
+  /// Puts what is queued into the ring, and reads what the engine has written.
   void pump() {
     while (!line_.to_engine.empty() && post(line_.to_engine.front())) line_.to_engine.pop_front();
     if (reads_) read();
@@ -66,7 +67,7 @@ class Neighbour {
     member_.read();
     if (member_.proved() && !std::exchange(confirmed_, true)) member_.probe();
   }
-  /// Something that a member may do.
+  /// Does something that a member may do.
   void act(Input& input) {
     switch (input.below(10)) {
       case 0:
@@ -95,13 +96,13 @@ class Neighbour {
         return act_seldom(input);
     }
   }
-  /// A word of the memory becomes another one.
+  /// Changes some word of the memory.
   void scribble(Input& input) { words_.scribble(input); }
 
  private:
   void act_seldom(Input& input) {
     const std::size_t which = input.below(8);
-    if (which == 1) socket_.reset();  // the end, to all appearances
+    if (which == 1) socket_.reset();  // looks like the end of the process
     if (which == 2 || which == 3) turn_over(by_knem_);
   }
   static void turn_over(bool& habit) noexcept { habit = !habit; }
@@ -127,7 +128,7 @@ class Neighbour {
     socket_ = std::move(*socket);
   }
 
-  // The ring as it is meant.
+  // Uses the ring as intended.
   bool post(const LineFrame& frame) {
     const auto head = core::decode_head(frame.header);
     if (exposed_bytes_ != 0 && head && head->kind == core::FrameKind::kData) return expose(frame);
@@ -149,7 +150,7 @@ class Neighbour {
     out_.put<true>(frame.header, bytes_of(exposure), record, sm::RecordKind::kExposure);
     return true;
   }
-  /// What the engine could not read lies in the segment now, as a member would put it there.
+  /// Puts what the engine could not read into the segment, as a member would.
   void share() {
     constexpr std::uint64_t kRefused = 4, kShared = 5;
     for (sm::ExposureWords& its : segment_.exposures(0).exposures) {
@@ -203,7 +204,7 @@ class Neighbour {
   sm::RingWriter out_;
   sm::RingReader in_;
   std::uint64_t exposures_ = 0;
-  std::uint32_t exposed_bytes_ = 0;  // of what is lent in data's stead; 0: data go through the ring
+  std::uint32_t exposed_bytes_ = 0;  // of an exposure in place of data; 0: data go through the ring
   std::uint32_t ordinal_ = 0;        // of its last request for a box
   bool confirmed_ = false;
   bool reads_ = true;
@@ -215,7 +216,7 @@ class Neighbour {
   const std::vector<std::byte> lent_ = std::vector<std::byte>(sm::kExposureBytesMax);
   const sm::KnemDevice knem_;
   const sm::KnemRegion probe_region_{knem_, {}, probe_};
-  sm::KnemRegion lent_region_;  // what is exposed last; what was before can no longer be read
+  sm::KnemRegion lent_region_;  // the last exposure; earlier ones can no longer be read
   Words words_{member_, lent_.data(), probe_region_.cookie()};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/sm/watched.h -- the product's sm transport as an engine has it, with checks of all that it tells the
-// engine, and with a second writer: whenever control passes between the two, a neighbour may change the memory, as a
-// process on another processor can at any time. One thread.
+// tests/fuzz/sm/watched.h -- the product's sm transport as an engine sees it, with checks of all
+// that it tells the engine, and with a second writer: whenever control passes between the two, a
+// neighbour may change the memory, as a process on another processor can at any time. One thread.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@
 namespace livebtl::fuzz {
 
 inline constexpr std::size_t kRingBytes = 64u << 10;
-/// Where the rings' data begin, behind the page of words (transports/sm/sm_segment.cc).
+/// Where the rings' data begin, after the page of words (transports/sm/sm_segment.cc).
 inline constexpr std::size_t kDataAt = 4096;
 
 /// Outlives the engine.
 struct Watch {
   std::function<void()> meanwhile;  // the second writer's turn
   std::size_t frames = 0;           // delivered
-  std::size_t refused = 0;          // connections that have ended because of what lay in the memory
+  std::size_t refused = 0;          // connections that ended because of what lay in memory
 };
 
 class WatchedEndpoint final : public core::Endpoint, private core::EndpointSink {
@@ -140,7 +140,7 @@ class WatchedTransport final : public core::Transport, private core::TransportSi
   core::TransportSink* accept_ = nullptr;
 };
 
-/// watch: null: the transport as it is. knem: what it has in the place of the driver's device.
+/// watch: null: the unchanged transport. knem: replaces the driver's device.
 inline core::TransportKind sm_kind(Watch* watch, conformance::FakeKnem& knem) {
   core::TransportKind kind = sm::sm_kind();
   kind.make = [&knem](const core::NodeFacts& facts) {

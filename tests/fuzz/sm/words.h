@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fuzz/sm/words.h -- the words of a segment, as a process that maps it can change them: to what makes a
-// difference where they stand, or to anything. One thread.
+// tests/fuzz/sm/words.h -- the words of a segment, as a process that maps it can change them: to
+// values that make a difference there, or to anything. One thread.
 #pragma once
 
 #include "core/path/fast_box.h"
@@ -12,18 +12,17 @@ namespace livebtl::fuzz {
 
 class Words {
  public:
-  /// member: whose numbers are worth trying. lent: an address that can be read. cookie: of a region
-  /// that can.
+  /// member: supplies numbers worth trying. lent: a readable address. cookie: of a readable region.
   Words(Member& member, const void* lent, std::uint64_t cookie)
       : member_(member), lent_(reinterpret_cast<std::uintptr_t>(lent)), cookie_(cookie) {}
 
-  /// From now on those of that segment, which is new.
+  /// From here on the words of that segment, which is new.
   void begin(sm::Segment& segment) {
     segment_ = &segment;
     base_ = reinterpret_cast<std::byte*>(&segment.exposures(0)) - 2 * sizeof(sm::RingWords);
     spoilt_ = false;
   }
-  /// What the engine has written may not be what is there.
+  /// What the engine has written may have been overwritten.
   bool spoilt() const noexcept { return spoilt_; }
 
   template <class Word>
@@ -52,7 +51,7 @@ class Words {
     put(slot.word, core::box_word(seq, bytes, flags, Member::kPort, port % core::kBoxPortsEnd));
     if (good) member_.count_sent();
   }
-  /// A word of the memory becomes another one.
+  /// Changes some word of the memory.
   void scribble(Input& input) {
     if (base_ == nullptr) return;
     switch (input.below(12)) {
@@ -91,9 +90,9 @@ class Words {
   sm::RingWords& words(std::size_t ring) {
     return *reinterpret_cast<sm::RingWords*>(base_ + ring * sizeof(sm::RingWords));
   }
-  /// Where the engine's reader stands, by its own word.
+  /// Where the engine's reader stands, by its own account.
   std::byte* next_record() { return base_ + kDataAt + words(0).head % kRingBytes; }
-  /// To and fro by what makes a difference, or anywhere.
+  /// Back or forth by a step that makes a difference, or anywhere.
   void move(std::uint64_t& at, Input& input) {
     constexpr std::uint64_t kSteps[] = {1, 8, 64, 128, kRingBytes - 64, kRingBytes, 2 * kRingBytes};
     const std::uint8_t how = input.byte();
@@ -124,7 +123,7 @@ class Words {
         return put(its.place, number(input));
       case 3:
         return put(its.state, number(input));
-      default:  // a step of that exposure's, or of one near it
+      default:  // a step of that exposure, or of one near it
         return put(its.state,
                    (its.state & ~std::uint64_t{7}) + 8 * (input.below(8) / 7) + input.below(8));
     }

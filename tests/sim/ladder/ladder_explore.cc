@@ -29,7 +29,7 @@ const std::vector<Case>& cases() {
 
 constexpr std::size_t kStatesMax = 5'000'000;
 
-/// true: all was visited, and nothing was wrong.
+/// true: everything was visited, and nothing was wrong.
 bool explore(const Case& one) {
   Explorer explorer(one);
   try {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_explorer.h -- visits every state that the production machines can reach, within stated
-// bounds.
+// tests/sim/ladder/ladder_explorer.h -- visits every state that the production machines can reach
+// within stated bounds.
 //
 // The network is a soup: every request that a coordinator ever made can be delivered at any time,
-// any number of times, or never; its answer arrives or is lost. (An answer that arrives late
-// differs from one that arrives at once only in when the coordinator acts, and what it then sends
-// is in the soup, where it may be late.) Coordinators begin and time out at any step, and crash:
-// one that takes no further step is that. Engines refuse; a member has at most one frame in flight.
-// Time does not pass except for a time-out. Checked in every state: members within one rung, no
-// order that skips one, no frame sent on, or in flight on, a transport that its receiver has
-// closed. From a sample: when faults stop, resume ends.
+// any number of times, or never; its answer arrives or is lost. (A late answer differs from a
+// prompt one only in when the coordinator acts, and what that then sends is in the soup, where it
+// may be late.) Coordinators begin and time out at any step, and crash: a crashed one simply takes
+// no further step. Engines refuse; a member has at most one frame in flight. Time does not pass
+// except for a time-out. Checked in every state: members within one rung, no order that skips one,
+// no frame sent on, or in flight on, a transport that its receiver has closed. From a sample: when
+// faults stop, resume ends.
 #pragma once
 
 #include <algorithm>
@@ -110,9 +110,9 @@ class Explorer {
     if (!known) state.soup.push_back(std::move(mail));
   }
 
-  /// Takes mail out of the soup that can never again have an effect which other mail there has not:
-  /// what is older than the member's (term, seq) only ever gets an answer, as does the newest mail
-  /// of the same coordinator; and an answer to a coordinator that is gone has no effect.
+  /// Removes mail from the soup that can no longer have an effect of its own: mail older than the
+  /// member's (term, seq) only ever gets an answer, as does the newest mail of the same
+  /// coordinator; and an answer to a coordinator that is gone has no effect.
   static void strain(State& state) {
     const auto spent = [&](const Mail& mail) {
       const auto& coordinator = state.coordinators[mail.coordinator].machine;
@@ -137,7 +137,7 @@ class Explorer {
     state.soup = std::move(kept);
   }
 
-  /// deliver: does the answer, or the notice, reach the coordinator?
+  /// deliver: whether the answer, or the notice, reaches the coordinator.
   void feed_member(State& state, std::size_t index, const MemberEvent& event,
                    std::size_t coordinator, bool deliver) {
     MemberMachine machine = *state.members[index].machine;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_large.cc -- switches of large jobs by relays, with the production machines in virtual time: how
-// long one takes where each hop takes 50 us and each message 20 us of whoever sends or takes it, and how many messages
-// the coordinator sends and takes for each rung.
+// tests/sim/ladder/ladder_large.cc -- switches of large jobs through relays, with the production
+// machines in virtual time: how long one takes if each hop takes 50 us and each message costs its
+// sender and its receiver 20 us, and how many messages the coordinator sends and receives for each
+// rung.
 //
-// With faults messages are repeated and late, a relay that passes on is killed and replaced in mid-ladder, and another
-// one stands still for some milliseconds. What is lost with a relay is asked again after 20 ms, as in all simulations.
+// With faults, messages are repeated and late, a relay that forwards is killed and replaced in
+// mid-ladder, and another one stalls for some milliseconds. What is lost with a relay is asked for
+// again after 20 ms, as in all simulations.
 #include <cstdio>
 #include <cstring>
 
@@ -22,7 +24,7 @@ struct Case {
 constexpr Case kCases[] = {{10'000, 100, 100 * kMillisecond}, {1'024, 64, 50 * kMillisecond}};
 constexpr std::size_t kDepth = 2;  // relays between the coordinator and a member
 
-/// What the coordinator sent and took while one rung was climbed.
+/// What the coordinator sent and received while one rung was climbed.
 struct RungCount {
   Rung rung;
   std::uint64_t sent, heard;
@@ -71,7 +73,7 @@ class Climb {
       const Progress& progress = one.progress[seen_];
       if (progress.acknowledged == progress.members)
         rungs_.push_back({progress.rung, one.sent - sent_, one.heard - heard_});
-      // An order is sent in the step that tells of it.
+      // An order is sent in the step that reports it.
       if (progress.acknowledged != 0) continue;
       sent_ = sent_before_;
       heard_ = heard_before_;
@@ -82,7 +84,7 @@ class Climb {
     heard_before_ = one.heard;
   }
 
-  /// The relay of node 0 passes on to the first sixteen, and has asked them.
+  /// The relay of node 0 forwards to the first sixteen, and has asked them.
   void strike() {
     world_.kill_relay(0);
     world_.replace_relay(0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_probe.h -- what tests see of the machines from inside: the state that decides their
-// future, times and version numbers apart, so that two states that behave alike count as one.
+// tests/sim/ladder/ladder_probe.h -- what tests see inside the machines: the state that decides
+// their future, without times and version numbers, so that two states that behave alike count as
+// one.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_seeds.cc -- random ladders: one seed decides all faults, and a seed replays.
+// tests/sim/ladder/ladder_seeds.cc -- random ladders: one seed decides all faults, and can be
+// replayed.
 //
-// usage: ladder_seeds [FIRST [COUNT]]. Prints the failing seed and what was violated, and at the
-// end how many faults of each kind there were; a kind that never happened is a failure as well.
+// usage: ladder_seeds [FIRST [COUNT]]. Prints the failing seed and the violation and, at the end,
+// how many faults of each kind there were; a kind that never happened is a failure as well.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -75,7 +76,7 @@ void fault_relay(LadderWorld& world, std::size_t node) {
   }
 }
 
-/// One action of fate, about every 15 virtual milliseconds.
+/// One stroke of fate, about every 15 virtual milliseconds.
 void fate(LadderWorld& world) {
   Random& random = world.random();
   const std::size_t kind = random.below(10);
@@ -103,7 +104,7 @@ void require(bool condition, const char* what) {
   if (!condition) throw Violation(what);
 }
 
-/// Finishes what was left over: an operator does it, or the members do it by themselves.
+/// Finishes what was left over: an operator does it, or the members by themselves.
 void finish_all(LadderWorld& world, bool by_themselves) {
   CoordinatorTimes times;
   if (by_themselves) {
@@ -117,15 +118,15 @@ void finish_all(LadderWorld& world, bool by_themselves) {
   }
 }
 
-/// Faults have stopped: every ladder must end, all members come to rest, and a new one succeed.
+/// Faults have stopped: every ladder must end, all members come to rest, and a new ladder succeed.
 void must_end_well(LadderWorld& world, bool by_themselves) {
   world.calm();
   for (std::size_t i = 0; i < world.coordinator_count(); ++i) {
     if (world.coordinator(i).alive) world.finish(i);
   }
   finish_all(world, by_themselves);
-  // A late question of a dead coordinator may have kept a member busy: for a lease from its
-  // arrival, not longer. It arrives while the faults that held it up are let go of.
+  // A late question from a dead coordinator may have kept a member busy: for one lease from its
+  // arrival, no longer. It arrives while the faults that held it up are lifted.
   world.run_until([] { return false; }, kCoordinatorLease + (by_themselves ? 30 : 1) * kSecond);
   require(world.all_rest(), "not all members were brought to rest");
   world.routing();
@@ -162,7 +163,7 @@ void run_seed(std::uint64_t seed, FaultCounts& total) {
   faults.repeat = 0.1;
   faults.delay_max = static_cast<TimeNs>(1 + chance.below(4)) * kMillisecond / 2;
   faults.traffic = true;
-  // In a third of the seeds the coordinator asks members themselves.
+  // In a third of the seeds the coordinator asks members directly.
   if (seed % 3 != 0) faults.nodes = 1 + chance.below(3);
   LadderWorld world(2 + chance.below(3), chance.next(), faults);
   if (faults.nodes > 1) world.relay(0).merges = chance.chance(0.8);

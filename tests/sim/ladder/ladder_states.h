@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_states.h -- a state of the whole job, for exploration: machines shared among states, the
-// soup of requests, frames in flight, and what may still go wrong.
+// tests/sim/ladder/ladder_states.h -- a state of the whole job, for exploration: machines shared
+// between states, the soup of requests, frames in flight, and what can still go wrong.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Shared {
     }
     machine = std::make_shared<const Machine>(std::move(changed));
   }
-  // Of a member: the newest that it follows.
+  // Of a member: the newest order that it follows.
   Term term;
   std::uint64_t seq = 0;
 };
@@ -74,7 +74,7 @@ struct State {
     for (const auto& one : members) out.add(one.digest);
     for (const auto& one : coordinators) out.add(one.machine ? one.digest : 0);
     for (const char bit : begun) out.add(bit);
-    std::uint64_t together = 0;  // a set: the order does not matter
+    std::uint64_t together = 0;  // order-independent, as for a set
     for (const auto& mail : soup) together += mail.digest;
     out.add(together);
     for (const auto& flight : flights) {

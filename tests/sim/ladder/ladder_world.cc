@@ -64,7 +64,7 @@ void LadderWorld::carry(const std::function<void()>& deliver) {
   }
   for (int i = 0; i < copies; ++i) {
     TimeNs delay = some_delay();
-    if (faults_.drop > 0 && random_.chance(0.05)) {  // far behind its successors
+    if (faults_.drop > 0 && random_.chance(0.05)) {  // long after its successors
       ++counts_.reordered;
       delay *= 200;
     }
@@ -163,7 +163,7 @@ void LadderWorld::feed_coordinator(std::size_t index, const CoordinatorEvent& ev
   if (one.tick_at > now_ && one.tick_at <= wake) return;
   one.tick_at = wake;
   at(wake, [this, index] {
-    // Proof of a death is found by looking; so now and then.
+    // A death is proved only by looking: so look now and then.
     for (const auto& member : members_) {
       if (!member->alive) feed_coordinator(index, MemberGone{member->id, -1});
     }
@@ -245,17 +245,17 @@ void LadderWorld::feed_member(std::size_t index, const MemberEvent& event,
       engine_take(index, std::get<Adopt>(action).order, true);
     }
   }
-  if (place() != before) check_rungs();  // looks at all members, of whom the others stand as before
+  if (place() != before) check_rungs();  // looks at all members; the others have not moved
   watch(index);
 }
 
 void LadderWorld::notify(const Member& from, const Standing& standing) {
-  // By relays it finds its way back as the agent's does: to whoever led this member last.
+  // Through relays it returns as the agent's does: to whoever last led this member.
   if (!relays_.empty() && from.coordinator) from.coordinator(standing);
   if (!relays_.empty()) return;
   for (std::size_t i = 0; i < coordinators_.size(); ++i) {
     if (!coordinators_[i]->alive || coordinators_[i]->machine.done()) continue;
-    // A member knows its coordinator by the id in the term; here all hear it, which is more.
+    // A member knows its coordinator by the id in the term; here all hear it, which covers more.
     carry([this, i, standing] { feed_coordinator(i, standing); });
   }
 }
@@ -276,7 +276,7 @@ void LadderWorld::crash_member(std::size_t index) {
 std::size_t LadderWorld::join_member() {
   ++counts_.joins;
   const std::size_t index = members_.size();
-  MemberFacts facts = facts_of(index, 0);  // spawned: it adds itself
+  MemberFacts facts = facts_of(index, 0);  // spawned: it announces itself
   members_.push_back(std::make_unique<Member>(facts, random_.next()));
   members_[index]->id = facts.member;
   at(now_ + some_delay(), [this, index] { ask_to_join(index); });
@@ -290,7 +290,7 @@ void LadderWorld::ask_to_join(std::size_t index) {
     carry([this, index, standing] {
       to_member(index, [this, index, standing] {
         const bool before = member(index).machine.joined();
-        // Every other one is of those that began alone.
+        // Every other one began alone.
         feed_member(index, JoinFrom{standing, index % 2 == 1}, {});
         if (!before && member(index).machine.joined() && faults_.traffic) send_frame(index);
       });

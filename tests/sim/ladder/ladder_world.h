@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_world.h -- a job in virtual time: the production machines of members and coordinators, an
-// engine reduced to what the ladder promises (which transports are open, which one is sent on, what
-// is in flight), and a network that one seed makes lose, repeat, reorder and delay.
+// tests/sim/ladder/ladder_world.h -- a job in virtual time: the production machines of members and
+// coordinators, an engine reduced to what the ladder promises (which transports are open, which one
+// is sent on, what is in flight), and a network that loses, repeats, reorders and delays as one
+// seed decides.
 //
-// One thread. The world checks its invariants at every step and throws Violation at the first one.
+// One thread. The world checks its invariants in every step and throws Violation at the first
+// breach.
 #pragma once
 
 #include <functional>
@@ -28,7 +30,7 @@ struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// All of one kind are counted, so that a run can show that none was missing.
+/// Counts each kind, so that a run can show that none was missing.
 struct FaultCounts {
   std::uint64_t dropped = 0, repeated = 0, reordered = 0, coordinator_crashes = 0,
                 member_crashes = 0, joins = 0, freezes = 0, clock_jumps = 0, refusals = 0,
@@ -40,10 +42,9 @@ struct WorldFaults {
   double drop = 0.0;
   double repeat = 0.0;
   TimeNs delay_max = kMillisecond / 10;
-  bool traffic = false;  // data frames between members
-  std::size_t nodes =
-      0;  // each has a relay that merges; 0: the coordinator asks members themselves
-  // What messages cost, where relays merge: on their way, and whoever sends or takes one.
+  bool traffic = false;   // data frames between members
+  std::size_t nodes = 0;  // each has a relay that merges; 0: the coordinator asks members directly
+  // What messages cost, where relays merge: in transit, and for whoever sends or receives one.
   TimeNs hop = 0, message = 0;
 };
 
@@ -63,11 +64,11 @@ class LadderWorld {
   void after(TimeNs pause, std::function<void()> run) { at(now_ + pause, std::move(run)); }
   void freeze_relay(std::size_t node, bool frozen);
   void kill_relay(std::size_t node);
-  /// Another one begins, which knows nothing.
+  /// Starts another one, which knows nothing.
   void replace_relay(std::size_t node);
-  /// From now on the first member that lives finishes what coordinators leave behind.
+  /// From here on the first living member finishes what coordinators leave behind.
   void members_take_over();
-  /// Runs events until the predicate holds (true) or virtual time is over (false).
+  /// Runs events until the predicate holds (true) or virtual time runs out (false).
   bool run_until(const std::function<bool()>& predicate, TimeNs longest = 120 * kSecond);
   /// Runs until coordinator `index` is done.
   const Outcome& finish(std::size_t index);
@@ -78,9 +79,9 @@ class LadderWorld {
     bool reached = true;
     std::string refusal;
     bool refuse_joint = false;      // cannot open the new transport
-    bool last_path = false;         // the refusal is one of the last path
-    bool stall = false;             // never reaches a rung until told otherwise
-    std::uint64_t losses_left = 0;  // at kNewTx: the new path breaks, this many times
+    bool last_path = false;         // the refusal is that of the last path
+    bool stall = false;             // never reaches a rung until this is false
+    std::uint64_t losses_left = 0;  // at kNewTx: the new path breaks this many times
     std::vector<std::string> other_holders;
     std::vector<std::string> absent;
     int rungs_down = 0;  // orders to a lower rung, ever
@@ -89,7 +90,7 @@ class LadderWorld {
     Member(MemberFacts facts, std::uint64_t chance) : machine(std::move(facts)), watch(chance) {}
     MemberMachine machine;
     TakeoverWatch watch;
-    TimeNs look_at = INT64_MAX;  // when the watch is asked next
+    TimeNs look_at = INT64_MAX;  // when the watch is to be asked next
     bool taking_over = false;
     Engine engine;
     MemberId id;
@@ -98,7 +99,7 @@ class LadderWorld {
     TimeNs clock_offset = 0;
     std::vector<std::function<void()>> backlog;
     std::size_t in_flight = 0;                  // own frames
-    std::function<void(Standing)> coordinator;  // the way back to whoever led it last; relays only
+    std::function<void(Standing)> coordinator;  // return route to its last leader; relays only
   };
   struct Relay {
     NodeMerge merge;
@@ -114,7 +115,7 @@ class LadderWorld {
     CoordinatorMachine machine;
     NodeQuestions questions;
     std::uint64_t sent = 0, heard = 0;  // messages, where relays merge
-    std::optional<std::size_t> owner;   // the member that took over; else a btlctl of its own
+    std::optional<std::size_t> owner;   // the member that took over; else a separate btlctl
     bool alive = true;
     TimeNs clock_offset = 0;
     TimeNs tick_at = 0;
@@ -132,7 +133,7 @@ class LadderWorld {
   /// The routing that all living members have in force; throws if they differ.
   Routing routing();
   bool all_rest();
-  /// Where everybody stands, for people.
+  /// Where everybody stands, in readable form.
   std::string describe() const;
   std::uint64_t frames_delivered() const { return frames_delivered_; }
 
@@ -142,13 +143,13 @@ class LadderWorld {
  private:
   struct Event {
     TimeNs at;
-    std::uint64_t number;  // equal times: in order of making
+    std::uint64_t number;  // for equal times: in order of creation
     std::function<void()> run;
     bool operator<(const Event& other) const {
       return at != other.at ? at > other.at : number > other.number;
     }
   };
-  /// A process that takes and sends messages.
+  /// A process that receives and sends messages.
   struct Place {
     char kind = 'c';  // coordinator, relay, member
     std::size_t index = 0;
@@ -161,7 +162,7 @@ class LadderWorld {
 
   void at(TimeNs when, std::function<void()> run);
   TimeNs some_delay();
-  /// Over the network: lost, repeated, late, as the faults say.
+  /// Over the network: lost, repeated or late, as the faults say.
   void carry(const std::function<void()>& deliver);
   // ladder_world_relays.cc
   void carry(Place from, Place to, const std::function<void()>& deliver);

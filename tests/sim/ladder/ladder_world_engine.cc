@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_world_engine.cc -- the simulated engines, the data between them, and the invariants.
+// tests/sim/ladder/ladder_world_engine.cc -- simulated engines, the data between them, and the
+// invariants.
 #include <algorithm>
 #include <array>
 
@@ -8,7 +9,7 @@
 
 namespace livebtl::control {
 
-/// The engine's rule, as far as the ladder needs it: every pair reaches both.
+/// The engine's rule, as far as the ladder needs it: every pair reaches both transports.
 std::string LadderWorld::chosen(const Routing& routing) {
   const std::array<core::Candidate, 2> reachable = {core::Candidate{"sm", 64},
                                                     core::Candidate{"tcp", 32}};
@@ -42,7 +43,7 @@ void LadderWorld::engine_take(std::size_t index, const core::RungOrder& order, b
   if (engine.refuse_joint && opens && !adopted) {
     ++counts_.refusals;
     engine.refusal = "cannot open the transport";
-    if (!same) engine.order.rung = Rung::kOld;  // stays where it was: at the foot of the new ladder
+    if (!same) engine.order.rung = Rung::kOld;  // it stays at the foot of the new ladder
     engine.order = order;
     engine.order.rung = Rung::kOld;
     engine.reached = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_world_relays.cc -- relays between coordinators and members, with the production machines of both
-// sides: they die, stand still and are replaced, and each hop loses, repeats and delays as the others.
+// tests/sim/ladder/ladder_world_relays.cc -- relays between coordinators and members, with the
+// production machines of both sides: they die, stall and are replaced, and each hop loses, repeats
+// and delays messages like any other.
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ std::size_t node_named(const std::string& name) {
   return static_cast<std::size_t>(std::stoul(name.substr(name.find("node") + 4)));
 }
 
-/// The way back to a coordinator is its number, to a relay its node, life, session and via.
+/// The return route to a coordinator is its number, to a relay its node, life, session and via.
 std::string way_back(std::size_t node, std::uint64_t life, const ToRelay& asked) {
   return "r " + std::to_string(node) + " " + std::to_string(life) + " " +
          std::to_string(asked.session) + " " + std::to_string(asked.via);
@@ -33,9 +34,9 @@ std::vector<std::uint64_t> numbers_in(const std::string& text) {
 
 }  // namespace
 
-// -- the way of a message
+// -- the route of a message
 
-/// A process that sends or takes a message is busy with it meanwhile.
+/// A process is busy while it sends or receives a message.
 TimeNs LadderWorld::occupy(Place place) {
   TimeNs& until = busy_until_[place];
   until = std::max(until, now_) + faults_.message;
@@ -172,7 +173,7 @@ void LadderWorld::tell_relay(std::size_t node, const ToClient& told) {
   carry({'r', node}, {'r', other}, [this, other, take] { to_relay(other, take); });
 }
 
-// -- what befalls them
+// -- what happens to them
 
 void LadderWorld::freeze_relay(std::size_t node, bool frozen) {
   Relay& one = relay(node);

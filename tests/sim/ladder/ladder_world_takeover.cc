@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/ladder/ladder_world_takeover.cc -- members that finish what a coordinator has left: as agents do it.
+// tests/sim/ladder/ladder_world_takeover.cc -- members that finish what a coordinator left, as
+// agents do.
 //
-// The first member that lives stands for the relay of the lowest node. The coordinator that it runs
-// is a part of it: it stands still and dies with it, and has its clock.
+// The first living member stands for the relay of the lowest node. The coordinator that it runs is
+// part of it: it stalls and dies with it, and shares its clock.
 #include "tests/sim/ladder/ladder_world.h"
 
 namespace livebtl::control {
@@ -12,7 +13,7 @@ void LadderWorld::members_take_over() {
   for (std::size_t i = 0; i < members_.size(); ++i) watch(i);
 }
 
-/// After each step of the member: has its watch something to wait for?
+/// After each step of the member: does its watch have something to wait for?
 void LadderWorld::watch(std::size_t index) {
   Member& one = member(index);
   const TimeNs due = one.watch.due_at(one.machine);

@@ -26,7 +26,7 @@ std::string FaultCounts::to_text() const {
 
 FaultPlan FaultPlan::from_seed(std::uint64_t seed) noexcept {
   Random random(seed ^ 0xFA17'5EED);
-  // One third of the runs knows nothing of a fault, one third little, one third much.
+  // Of each fault a third of the runs knows nothing, a third little, a third much.
   const auto draw = [&random](double much) {
     const std::uint64_t third = random.below(3);
     return third == 0 ? 0.0 : third == 1 ? much / 8 : much;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/network/faults.h -- the faults that the simulator can inject, how likely each is in one run,
-// and how often each was.
+// tests/sim/network/faults.h -- the faults that the simulator can inject, how likely each is in one
+// run, and how often each occurred.
 //
-// A plan is drawn from the run's seed, so that some runs are calm in one way and wild in another.
-// Counts say that a fault happened to something, not only that the dice fell so.
+// A plan is drawn from the run's seed, so that some runs are calm in one way and wild in another. A
+// count says that a fault affected something, not only that the dice fell so.
 #pragma once
 
 #include <array>
@@ -56,13 +56,13 @@ class FaultCounts {
   std::array<std::uint64_t, kFaultKinds> counts_{};
 };
 
-/// Probabilities: of a frame, a call or a simulation step, as said.
+/// Probabilities, per frame, call or simulation step, as noted.
 struct FaultPlan {
   double stall = 0;              // a frame
   double corrupt = 0;            // a frame, on a transport that can lose frames
   double torn = 0;               // the same
   double retry = 0;              // a post
-  double partial = 0;            // a frame moved by progress(): stop behind it
+  double partial = 0;            // a frame moved by progress(): stop after it
   double refuse = 0;             // a connect
   double sever = 0;              // a step
   double outage = 0;             // a step
@@ -72,8 +72,8 @@ struct FaultPlan {
   double control_loss = 0;       // a control message
   double coordinator_crash = 0;  // a coordinator step
   double member_crash = 0;       // a step
-  double leave = 0;              // a run: of one process, and perhaps another
-  double stop = 0;               // a process that leaves: one of those that it has sent to
+  double leave = 0;              // a run: one process leaves, and perhaps another
+  double stop = 0;               // a process that leaves: stops one that it has sent to
   double slow = 0;               // the same
 
   static FaultPlan calm() noexcept { return {}; }

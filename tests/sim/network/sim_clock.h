@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/network/sim_clock.h -- virtual time: one clock for the world, and one of its own for each
-// process.
+// tests/sim/network/sim_clock.h -- virtual time: one clock for the world, and one for each process.
 //
-// A process's clock stands still while the process is paused as a VM is, so it falls behind the
-// world's for good.
+// A process's clock stops while the process is paused as a VM is, so it then stays behind the
+// world's.
 #pragma once
 
 #include "base/assert.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/network/sim_conformance_test.cc -- the simulated transports pass the suite that every transport
-// passes, so that what an engine learns from them is true of real ones.
+// tests/sim/network/sim_conformance_test.cc -- the simulated transports pass the suite that every
+// transport passes, so that what an engine learns from them holds for real ones.
 #include <doctest/doctest.h>
 
 #include "tests/conformance/conformance.h"
@@ -11,7 +11,7 @@ using namespace livebtl::sim;
 
 namespace {
 
-/// Virtual time passes with each progress(), since the suite knows none.
+/// Advances virtual time with each progress(), since the suite knows none.
 class Ticking final : public core::Transport {
  public:
   Ticking(SimClock& clock, std::unique_ptr<core::Transport> inner)

@@ -19,7 +19,7 @@ SimEndpoint::SimEndpoint(SimTransport& transport, Connection& connection, int si
 
 SimEndpoint::~SimEndpoint() {
   transport_.remove(*this);
-  // A transport that cannot lose frames delivers what it took, also behind its closing.
+  // A transport that cannot lose frames delivers what it took, even after closing.
   if (!connection_.keeps && !down_) flush(outbox_.size(), false);
   network_.counts().note(Fault::kDrop, outbox_.size());
   network_.closed(connection_, side_);
@@ -93,7 +93,7 @@ bool SimEndpoint::has_work(TimeNs now) const noexcept {
 
 std::size_t SimEndpoint::progress(std::size_t frames_max) {
   if (down_ || sink_ == nullptr) return 0;
-  other().box_due = false;  // the engine has looked there, or does so in this turn
+  other().box_due = false;  // the engine has looked there, or does in this turn
   std::size_t moved = flush(frames_max, true);
   moved += deliver(frames_max - moved);
   if (!down_) look_for_break();
@@ -102,7 +102,7 @@ std::size_t SimEndpoint::progress(std::size_t frames_max) {
 
 std::size_t SimEndpoint::flush(std::size_t frames_max, bool tell) {
   std::size_t moved = 0;
-  // An end that does not know yet that the connection is gone fills its buffer, and no more.
+  // An end that has not yet noticed that the connection is gone fills its buffer, and no more.
   while (moved < frames_max && !outbox_.empty() && !connection_.broken &&
          (!tell || mine().wire.size() < kWireMax)) {
     Waiting waiting = std::move(outbox_.front());
@@ -171,7 +171,7 @@ void SimEndpoint::damaged(const Parcel& parcel, bool torn) {
                                  ? MutableBytes{}
                                  : sink_->on_place(parcel.header, parcel.payload.size(), true);
   if (!place.empty()) {
-    // What a reader leaves behind that noticed too late: the first half right, or all wrong.
+    // Left behind by a reader that noticed too late: the first half right, or all wrong.
     const std::size_t bytes = torn ? parcel.payload.size() / 2 : parcel.payload.size();
     for (std::size_t i = 0; i < bytes; ++i)
       place[i] = torn ? parcel.payload[i] : ~parcel.payload[i];

@@ -11,7 +11,7 @@
 namespace livebtl::sim {
 namespace {
 
-/// Different in everything that an engine may confuse.
+/// They differ in everything that an engine may confuse.
 constexpr core::Caps caps(bool keeps, std::uint32_t exclusivity, std::uint32_t payload_max,
                           std::uint32_t eager_max) {
   core::Caps made;
@@ -153,7 +153,7 @@ void SimNetwork::put_on_wire(Connection& connection, int from, Parcel parcel) {
   half.wire.push_back(std::move(parcel));
 }
 
-// Every message there is told as the frame that it stands for.
+// Every message there is reported as the frame that it stands for.
 void SimNetwork::boxed(Connection& connection, int side) {
   SimBox& box = *connection.boxes[side];
   Half& half = connection.halves[side];
@@ -188,7 +188,7 @@ void SimNetwork::closed(Connection& connection, int side) {
   other.wire.clear();
   if (connection.broken) return;
   connection.broken = true;
-  // A connection that can lose frames may be reset by the close, and its last frames with it.
+  // A close may reset a connection that can lose frames, and cost it its last frames.
   if (connection.keeps && random_.chance(0.3)) cut_wire(half);
   other.sees_down = std::max(half.last_arrival, clock_.now() + delay_of(connection.transport));
   other.after_wire = true;
@@ -206,7 +206,7 @@ TimeNs SimNetwork::next_event(ProcessId process) const {
         next = std::min(next, half.sees_down);
         if (!other.wire.empty()) next = std::min(next, other.wire.front().arrives);
         if (other.box_due) next = std::min(next, clock_.now());
-        // Full: the other end may have been stopped for seconds.
+        // If full: the other end may have been stopped for seconds.
         const TimeNs room = half.wire.size() < kWireMax ? 0 : 100 * kMicrosecond;
         if (half.end->in_flight() != 0 && !connection->broken)
           next = std::min(next, clock_.now() + room);

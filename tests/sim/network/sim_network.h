@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/network/sim_network.h -- the wires between the simulated processes, and all that can happen to
-// them.
+// tests/sim/network/sim_network.h -- the wires between the simulated processes, and everything that
+// can happen to them.
 //
 // Deterministic: one generator decides everything, and nothing is ordered by addresses in memory.
 // Transports pull: a frame is delivered when its receiver's progress() runs at or after the frame's
-// arrival time, so a process that is not moved receives nothing, as a stopped one. Ownership: the
+// arrival time, so a process that is not moved receives nothing, like a stopped one. Ownership: the
 // network owns the connections; transports and endpoints register here and leave in their
 // destructors.
 #pragma once
@@ -27,9 +27,9 @@ namespace livebtl::sim {
 class SimEndpoint;
 class SimTransport;
 
-inline constexpr std::size_t kWireMax = 64;  // frames that one end may have under way
+inline constexpr std::size_t kWireMax = 64;  // frames that one end may have in flight
 
-/// One frame on its way.
+/// One frame in flight.
 struct Parcel {
   TimeNs arrives = 0;
   Blob header;
@@ -44,7 +44,7 @@ struct Half {
   bool closed = false;
   std::deque<Parcel> wire;  // from this end, in order of arrival
   TimeNs last_arrival = 0;
-  bool box_due = false;  // this end has put something into its box since the other end's last turn
+  bool box_due = false;       // this end has used its box since the other end's last turn
   TimeNs open_at = kNever;    // when this end may post
   TimeNs sees_down = kNever;  // when this end learns that the connection is gone
   bool after_wire = false;    // ... but not before it has read what the other end sent
@@ -56,28 +56,28 @@ struct Posted {
   ProcessId from, to;
   const std::string& transport;
   Bytes header;
-  bool in_vain;  // one of the two ends has given the connection up: nobody will read it
+  bool in_vain;  // one end has given the connection up: nobody will read it
 };
 
-/// The fast box of one direction, in the memory that both ends share: what is stored there is there at once, while
-/// frames on the wire take their time.
+/// The fast box of one direction, in memory that both ends share: what is stored there is visible
+/// at once, while frames on the wire take time.
 struct SimBox {
   core::BoxSlot slots[core::kBoxSlots];
   std::byte area[core::kBoxAreaBytes] = {};
   std::uint64_t taken = 0;
-  std::uint32_t asleep = 1;                   // always: the network hears of each message
-  std::uint64_t heard[core::kBoxSlots] = {};  // words that it has heard of
+  std::uint32_t asleep = 1;                   // always: the network is told of each message
+  std::uint64_t heard[core::kBoxSlots] = {};  // words already reported
 };
 
 struct Connection {
   std::uint64_t number = 0;
   std::string transport;
   bool keeps = false;
-  bool broken = false;               // nothing is put on the wires any more
+  bool broken = false;               // nothing more is put on the wires
   bool severed = false;              // ... and not by an end that closed it in good order
   TimeNs asks_at = 0;                // when the dial reaches the acceptor
   Half halves[2];                    // dialler, acceptor
-  std::unique_ptr<SimBox> boxes[2];  // from dialler, from acceptor; null: frames can be lost here
+  std::unique_ptr<SimBox> boxes[2];  // from dialler, from acceptor; null: can lose frames
 };
 
 /// What distinguishes the simulated transports.
@@ -97,10 +97,10 @@ class SimNetwork {
   SimNetwork(const SimNetwork&) = delete;
   SimNetwork& operator=(const SimNetwork&) = delete;
 
-  /// What an engine is given to make transports of this network.
+  /// What an engine needs to make transports of this network.
   std::vector<core::TransportKind> kinds();
 
-  /// Once a simulation step: perhaps breaks something. calm: from now on nothing breaks any more.
+  /// Once per simulation step: may break something. calm: from then on nothing breaks.
   void chaos();
   void set_plan(const FaultPlan& plan) { plan_ = plan; }
   void calm() {
@@ -109,15 +109,16 @@ class SimNetwork {
   }
   /// Breaks a connection. blind: that end (0, 1) never sees it by itself; -1: both see it.
   void sever(Connection& connection, int blind);
-  /// The process vanishes: what it has sent may arrive, its peers see it go sooner or later, or (by
-  /// a transport that can lose frames) never.
+  /// The process vanishes: what it has sent may arrive; its peers see it go sooner or later or, on
+  /// a transport that can lose frames, never.
   void kill(ProcessId process);
 
-  /// When the process's transports have something to do next, as far as is known; kNever: only if
+  /// When the process's transports next have something to do, as far as known; kNever: only if
   /// others act.
   TimeNs next_event(ProcessId process) const;
-  /// What its transports let an agent sleep on; -1: nothing. Virtual time cannot make a descriptor readable: this one
-  /// always is, and who simulates processes gives an agent that sleeps a turn when next_event() has come.
+  /// What its transports let an agent sleep on; -1: nothing. Virtual time cannot make a descriptor
+  /// readable: this one always is, and the simulator gives a sleeping agent a turn once
+  /// next_event() is due.
   int wait_fd() const noexcept { return wait_fd_; }
   std::size_t open_endpoints(ProcessId process, const std::string& transport) const;
 
@@ -126,17 +127,17 @@ class SimNetwork {
   const FaultPlan& plan() const noexcept { return plan_; }
   FaultCounts& counts() noexcept { return counts_; }
 
-  /// `process` has told `peer` that it ends. What `peer` sends it is of no account from now on.
+  /// `process` has told `peer` that it ends. What `peer` sends it no longer counts.
   void take_leave(ProcessId process, ProcessId peer) { goodbyes_.insert({process, peer}); }
   bool took_leave(ProcessId process, ProcessId peer) const {
     return goodbyes_.contains({process, peer});
   }
 
-  /// The first frame on its way between two living processes, to one that has not taken leave, to
-  /// which `name` gives a name, for people; "": there is none.
+  /// The first frame in flight between two living processes, to one that has not said goodbye, that
+  /// `name` gives a readable name; "": none.
   std::string find_on_wire(const std::function<std::string(Bytes header)>& name) const;
 
-  /// Called for every frame that a transport took. For the oracle.
+  /// Called for every frame that a transport took; for the oracle.
   std::function<void(const Posted&)> on_post;
 
   // For SimTransport and SimEndpoint.
@@ -144,7 +145,7 @@ class SimNetwork {
   void leave(SimTransport& transport) noexcept;
   SimTransport* find(const std::string& name, ProcessId process) const;
   Result<Connection*> dial(SimTransport& from, ProcessId to);
-  /// A connection that has reached this transport and waits to be accepted; null: none.
+  /// A connection that has reached this transport and is not accepted yet; null: none.
   Connection* next_incoming(SimTransport& to);
   bool has_incoming(const SimTransport& to) const { return incoming(to) != nullptr; }
   void put_on_wire(Connection& connection, int from, Parcel parcel);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/network/sim_network_test.cc -- the simulated network keeps the promises that core's transport
-// interface makes.
+// tests/sim/network/sim_network_test.cc -- the simulated network keeps the promises of core's
+// transport interface.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using namespace livebtl::sim;
 
 namespace {
 
-/// Notes what an endpoint is told.
+/// Records what an endpoint is told.
 struct Sink final : core::EndpointSink {
   MutableBytes on_place(Bytes, std::size_t payload_bytes, bool) noexcept override {
     place.resize(payload_bytes);
@@ -82,7 +82,7 @@ struct Pair {
     payload.assign(number % 100, static_cast<std::byte>(number));
     return dialled->post({bytes_of(number), payload, number, false}) != core::Post::kRetry;
   }
-  /// Posts numbers from 1 to `count`, until all are through or the path is down.
+  /// Posts the numbers 1 to `count`, until all are through or the path is down.
   void stream(std::uint64_t count) {
     std::uint64_t next = 1;
     int left = 400'000;  // a deadline for bugs; after a break enough for the other end, if it ever
@@ -200,7 +200,7 @@ TEST_CASE("a process that is not moved receives nothing and loses nothing") {
     pair.step(false);
   }
   CHECK(pair.acceptor.sink.numbers.empty());
-  CHECK(next < 100);  // the buffers are full
+  CHECK(next < 100);  // until the buffers are full
   for (int i = 0; i < 1000; ++i) pair.step();
   CHECK(pair.acceptor.sink.numbers.size() == next - 1);
   CHECK(pair.in_order());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/sim/network/sim_transport.h -- core's transport interface over the simulated network.
 //
-// As strict as the interface allows: a stable payload is read as late as may be, a placed payload
-// may be torn, a retry may come at any time, and a contract that the engine breaks is an assertion.
+// As strict as the interface allows: a stable payload is read as late as possible, a placed payload
+// may be torn, a retry may come at any time, and an engine that breaks the contract fails an
+// assertion.
 #pragma once
 
 #include <deque>
@@ -34,7 +35,7 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
  private:
   struct Waiting {
     Parcel parcel;
-    Bytes borrowed;  // posted and not let go: read when it goes on the wire
+    Bytes borrowed;  // posted, not let go: read when put on the wire
     std::uint64_t cookie = 0;
     bool posted = false;
   };
@@ -50,7 +51,7 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
   Half& mine() const noexcept { return connection_.halves[side_]; }
   Half& other() const noexcept { return connection_.halves[1 - side_]; }
   bool can_post() const noexcept;
-  /// tell: in progress(), where the sink hears of it; else while closing.
+  /// tell: in progress(), which reports to the sink; else while closing.
   std::size_t flush(std::size_t frames_max, bool tell);
   std::size_t deliver(std::size_t frames_max);
   bool deliver_one(Parcel parcel);

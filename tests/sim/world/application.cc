@@ -16,11 +16,11 @@ constexpr const char* kKindNames[] = {"send", "receive", "receive from anybody",
 constexpr Tag kAnyTag = 2;     // received from anybody
 constexpr Tag kActiveTag = 3;  // in the ledger only
 constexpr std::size_t kMessageMax = 20'100;
-constexpr std::size_t kCellWords = 1024;  // a put may be larger than an eager one
+constexpr std::size_t kCellWords = 1024;  // a put may be larger than an eager message
 constexpr std::size_t kProcessesMax = 16;
 constexpr std::uint64_t kRegionKey = 1;
 constexpr std::uint8_t kHandler = 7;
-// Of one sender, unmatched: the processes' credit_headers, and what their unexpected_bytes have room for.
+// Unmatched, from one sender: the processes' credit_headers, and what their unexpected_bytes hold.
 constexpr std::size_t kOffersMax = 24 + 22;
 
 }  // namespace
@@ -33,7 +33,7 @@ struct Application::Task {
   Tag tag = 0;
   std::uint64_t index = 0;
   Blob buffer;
-  // Of a receive: not initialised, as filling large ones took an eighth of the simulation's time.
+  // For a receive: not initialised, as filling large ones took an eighth of the simulation's time.
   std::unique_ptr<std::byte[]> room;
   std::size_t room_bytes = 0;
   std::uint64_t words[2] = {0, 0};
@@ -106,8 +106,9 @@ void Application::turn(bool sending) {
       if (others_[at].receives_open[tag] < 3 && random_.chance(0.3)) receive(at, tag);
     }
   }
-  // A receive that has matched an offer of a process that died since is never done: silence is no
-  // proof of its death. As many as it may have offered must not use up all that are posted.
+  // A receive that has matched an offer of a process that has since died never ends: silence is no
+  // proof of death. Such receives, as many as it may have offered, must not use up all that are
+  // posted.
   const std::size_t dead_offers = kOffersMax * ledger_.lost_count();
   while (any_open_ < 4 + dead_offers && random_.chance(0.5)) receive_any();
   if (random_.chance(0.02)) cancel_any();
@@ -164,7 +165,7 @@ void Application::send_active(std::size_t at) {
 
 void Application::receive(std::size_t at, Tag tag) {
   Other& other = others_[at];
-  // What is gone may have left messages; offers among these cannot be fetched any more.
+  // A lost process may have left messages; the offers among these can no longer be fetched.
   if (ledger_.is_lost(other.process) || other.receives_in_vain[tag] > kOffersMax) return;
   Task& task = start(kReceive, at);
   task.tag = tag;
@@ -274,7 +275,7 @@ void Application::finish(Task& task, const Completion& completion) {
     wanted.resize(task.buffer.size());
     if (wanted != task.buffer) ledger_.fail("a get does not show the put before it");
   }
-  // The buffer is the application's again: a late read of it shall be detected.
+  // The buffer is the application's again: a late read of it must be detected.
   std::fill(task.buffer.begin(), task.buffer.end(), std::byte{0xEE});
 }
 
@@ -313,7 +314,7 @@ void Application::finish_receive(Task& task, const Completion& completion) {
     ledger_.received(stream, task.index, bytes, completion.message_bytes);
 }
 
-// Receives from one that is gone end, too, if anything was ever heard of it.
+// Receives from a process that is gone end as well, if anything was ever heard from it.
 bool Application::settled() const {
   return std::ranges::all_of(tasks_, [this](const std::unique_ptr<Task>& task) {
     if (task->finished || task->kind == kReceiveAny) return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/application.h -- a simulated process's program: it sends, receives, puts, gets and
-// adds, and lets the ledger judge what it gets. It uses the public interface only.
+// tests/sim/world/application.h -- the program of a simulated process: it sends, receives, puts,
+// gets and adds, and lets the ledger judge what it gets. It uses only the public interface.
 //
-// Ownership: operations and buffers live here until done; the port must be closed before.
+// Ownership: operations and buffers live here until done; the port must be closed first.
 #pragma once
 
 #include <functional>
@@ -27,13 +27,13 @@ class Application {
   Address address() const { return port_->address(); }
   void meet(std::uint64_t process, const Destination& destination);
 
-  /// Some calls. sending: start new messages and one-sided operations too; else only receive.
+  /// Makes some calls. sending: also starts messages and one-sided operations; else only receives.
   void turn(bool sending);
-  /// Everything it started is done, save receives of what may still come.
+  /// Everything it started is done, except receives of what may still come.
   bool settled() const;
-  /// ... and nothing of it waits for others: it may leave.
+  /// ... and nothing it started waits for others: it may leave.
   bool wound_up() const;
-  /// What it waits for, for people.
+  /// What it waits for, in readable form.
   std::string waiting() const;
   std::uint64_t counter() const noexcept { return region_[0]; }
 
@@ -44,8 +44,8 @@ class Application {
     Destination destination;
     std::uint64_t receives_posted[2] = {0, 0};  // by tag
     int receives_open[2] = {0, 0};
-    std::size_t receives_in_vain[2] = {0, 0};  // that ended since it is gone, one after the other
-    bool cell_busy = false;                    // a put and the get that checks it
+    std::size_t receives_in_vain[2] = {0, 0};  // ended since it is gone, one after another
+    bool cell_busy = false;                    // by a put and the get that checks it
     std::uint64_t puts = 0;
   };
 
@@ -73,7 +73,7 @@ class Application {
   std::vector<Other> others_;
   std::vector<std::unique_ptr<Task>> tasks_;
   std::vector<std::uint64_t> region_;  // [0]: the counter; then a cell for each process
-  std::vector<std::size_t> to_check_;  // others whose cell holds a put that was done
+  std::vector<std::size_t> to_check_;  // others whose cell holds a completed put
   std::uint64_t any_posted_ = 0;
   std::size_t any_open_ = 0;
 };

@@ -203,7 +203,7 @@ void Coordinators::search() {
   }
 }
 
-// Through the message's own text, as over a wire. Of one that has ended its file, which nobody locks, is proof.
+// Encoded and decoded, as over a wire. If a process has ended, its unlocked file is the proof.
 void Coordinators::ask_addresses(SimProcess& asker, ProcessId wanted) {
   const auto hear = [this, &asker](const std::function<void(core::EngineCore&)>& what) {
     post([&asker, what] {

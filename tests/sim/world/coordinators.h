@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/coordinators.h -- the simulated control plane: production coordinators, and the envelopes
-// between them and the members, which are late, lost and repeated as the plan says.
+// tests/sim/world/coordinators.h -- the simulated control plane: production coordinators, and the
+// envelopes between them and the members, late, lost and repeated as planned.
 #pragma once
 
 #include <functional>
@@ -22,12 +22,12 @@ class Coordinators {
 
   void start(const std::string& verb, const std::vector<std::string>& arguments,
              const std::string& scope = "");
-  /// A process finishes what a coordinator has left; what it runs stands still and dies with it.
+  /// A process finishes what a coordinator left; the coordinator it runs stalls and dies with it.
   void take_over(SimProcess& process);
-  /// The coordinator that drives a ladder now vanishes.
+  /// The coordinator that is driving a ladder vanishes.
   void crash_one();
   bool any() const noexcept { return !drivers_.empty(); }
-  /// The last ones that ended: what came of it.
+  /// The commands that ended last, with their outcome.
   struct Ended {
     std::string command;
     control::Outcome outcome;
@@ -52,7 +52,7 @@ class Coordinators {
     std::uint64_t id = 0;
     std::string command;
     TimeNs started = 0;
-    SimProcess* owner = nullptr;  // null: a btlctl, which is no part of the job
+    SimProcess* owner = nullptr;  // null: a btlctl, not part of the job
     std::unique_ptr<control::CoordinatorMachine> machine;
   };
   struct Delivery {
@@ -72,7 +72,7 @@ class Coordinators {
   void feed(std::uint64_t id, const control::CoordinatorEvent& event);
   bool owner_is_away(const Driver& driver, const control::CoordinatorEvent& event);
   void act(std::uint64_t id, const control::CoordinatorAction& action);
-  /// In place of the agents: those whose engines seek peers ask these where they listen.
+  /// Does what the agents would: those whose engines seek peers ask these where they listen.
   void search();
   void ask_addresses(SimProcess& asker, ProcessId wanted);
   void answer_scan(std::uint64_t id, std::uint64_t number);

@@ -10,8 +10,8 @@
 namespace livebtl::sim {
 namespace {
 
-/// Acknowledgements, and what is said about paths that open (a probe confirms some of these) or
-/// broke, may pass: they carry nothing of the job's, and the loss of any costs nothing.
+/// Acknowledgements, and news of paths that open (a probe confirms some of these) or broke, may
+/// pass: they carry nothing of the job's, and losing any costs nothing.
 bool concerns_job(Bytes header) {
   const auto head = core::decode_head(header);
   if (!head) return true;
@@ -52,7 +52,7 @@ void Holds::run(bool calm) {
   }
   if (now >= over_at_) return end();
   const bool whole = all_parked();
-  // Whose lease ran out may have sent, and left, before it was asked.
+  // A process whose lease ran out may have sent, and left, before it was asked.
   const auto alive =
       std::ranges::count_if(processes_, [](const auto& each) { return each->alive(); });
   const bool all_stay = std::exchange(alive_, alive) == alive;
@@ -84,7 +84,7 @@ void Holds::begin() {
   over_at_ = now + lasts + lease_ + 10 * kMillisecond;
 }
 
-// A process that stands still hears of it later.
+// A process that stands still is told later.
 void Holds::tell(SimProcess& process, Times& times) {
   const TimeNs now = network_.clock().now();
   if (!process.alive() || process.frozen()) return;
@@ -107,8 +107,8 @@ void Holds::end() {
   next_at_ = network_.clock().now() + static_cast<TimeNs>(random_.below(80 * kMillisecond));
 }
 
-// The highest that any process has, as `hold start` finds it: one without an incarnation takes what
-// it is told with a hold, and a higher one would fence the others out.
+// The highest of any process, as `hold start` finds it: a process without an incarnation adopts the
+// one that comes with a hold, and a higher one would fence the others out.
 Incarnation Holds::job_incarnation() const {
   Incarnation highest{1};
   for (const auto& process : processes_) {
@@ -117,7 +117,8 @@ Incarnation Holds::job_incarnation() const {
   return highest;
 }
 
-// To one above all, or to which they were raised from this hold before, as another `job restored` would find.
+// One above all; or the one they were already raised to from this hold, as another `job restored`
+// would find.
 Incarnation Holds::restored_to() const {
   for (const auto& process : processes_) {
     if (!process->alive()) continue;
@@ -127,7 +128,7 @@ Incarnation Holds::restored_to() const {
   return Incarnation{static_cast<std::uint32_t>(job_incarnation()) + 1};
 }
 
-// As `job restored` does it, when it has seen that all are held.
+// As `job restored` does once it has seen that all are held.
 void Holds::restore() {
   ++restored_;
   const Incarnation to = restored_to();
@@ -138,7 +139,7 @@ void Holds::restore() {
   }
 }
 
-// Of a process that stands still it is not known until it answers.
+// For a process that stands still this is unknown until it answers.
 bool Holds::all_parked() {
   return std::ranges::all_of(processes_, [&](const auto& process) {
     if (!process->alive()) return true;
@@ -148,7 +149,7 @@ bool Holds::all_parked() {
   });
 }
 
-// Called from within an engine, so it cannot be asked now whether the hold has just ended.
+// Called from within an engine, which cannot be asked now whether the hold has just ended.
 void Holds::posted(Bytes header) {
   if (whole_ && concerns_job(header)) {
     ++posted_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/holds.h -- holds of the simulated job for snapshots, and what must be true while it
-// is held.
+// tests/sim/world/holds.h -- holds of the simulated job for snapshots, and what must be true during
+// a hold.
 //
-// In place of an orchestrator: tells each process by itself, late, or never; ends the hold
-// likewise, or lets its lease run out. While all say that they are parked, nothing numbered or
-// placed, no acknowledgement and no marker may be on its way between any two of them.
+// Plays the orchestrator: tells each process separately, late, or never; ends the hold likewise, or
+// lets its lease run out. While all say that they are parked, nothing numbered or placed, no marker
+// and no answer to one may be in flight between any two of them.
 #pragma once
 
 #include <functional>
@@ -23,22 +23,22 @@ class Holds {
 
   Holds(SimNetwork& network, Processes& processes, std::uint64_t seed);
 
-  /// Once a step. calm: no more holds are begun.
+  /// Once per step. calm: begins no more holds.
   void run(bool calm);
-  /// A frame was posted by some process.
+  /// Some process posted a frame.
   void posted(Bytes header);
   std::uint64_t begun() const noexcept { return number_; }
   /// How often all were parked.
   std::uint64_t parked() const noexcept { return parked_; }
-  /// Holds of single processes that their leases ended.
+  /// Holds of single processes that ended with their leases.
   std::uint64_t expired() const noexcept { return expired_; }
-  /// How often all went on as if they had been restored from snapshots.
+  /// How often all went on as if restored from snapshots.
   std::uint64_t restored() const noexcept { return restored_; }
   std::function<void(const std::string&)> on_failure;
 
  private:
   struct Times {
-    TimeNs start = 0;  // kNever: it is never told
+    TimeNs start = 0;  // kNever: the process is never told
     TimeNs end = 0;
   };
 
@@ -54,13 +54,13 @@ class Holds {
   Processes& processes_;
   Random random_, restores_;
   bool never_ = false;
-  std::uint64_t number_ = 0;  // of the present hold, and its id
+  std::uint64_t number_ = 0;  // number of the present hold, which is its id
   TimeNs next_at_ = 0;
   TimeNs lease_ = 0;
   TimeNs over_at_ = 0;
-  std::map<std::uint64_t, Times> times_;  // by process; empty: none at work
+  std::map<std::uint64_t, Times> times_;  // by process; empty: no hold under way
   bool whole_ = false;                    // all were parked at the last look
-  std::ptrdiff_t alive_ = 0;              // so many processes lived then
+  std::ptrdiff_t alive_ = 0;              // processes alive then
   std::uint64_t posted_ = 0;              // frames since then
   std::string posted_text_;               // ... and the last of them
   std::uint64_t parked_ = 0, expired_ = 0, restored_ = 0;

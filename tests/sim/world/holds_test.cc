@@ -67,7 +67,7 @@ struct Job {
   Holds holds;
 };
 
-/// Until some hold is restored from, twice. false: this seed does not come to it.
+/// Until some hold was restored from twice. false: not with this seed.
 bool restored_twice(Job& job) {
   constexpr std::uint64_t kHolds = 4;
   const TimeNs latest = job.clock.now() + kSecond;
@@ -78,7 +78,8 @@ bool restored_twice(Job& job) {
     const bool restored = job.holds.restored() != before;
     if (restored && job.holds.begun() == restored_in) return true;
     if (restored) restored_in = job.holds.begun();
-    // While one stands still it is not known whether all are parked; that is found out anew then.
+    // While a process stands still it is unknown whether all are parked; it is checked anew
+    // afterwards.
     const bool again = restored_in != 0 && job.holds.begun() == restored_in;
     if (again && !job.processes[1]->frozen())
       job.processes[1]->freeze(job.clock.now() + 150 * kMicrosecond, false);
@@ -86,7 +87,7 @@ bool restored_twice(Job& job) {
   return false;
 }
 
-/// Until all are parked by the next hold. false: somebody is never told of it, or let go before.
+/// Until all are parked by the next hold. false: some process is never told, or released before.
 bool held_anew(Job& job) {
   const std::uint64_t next = job.holds.begun() + 1;
   const auto all_parked = [&] {
@@ -106,7 +107,7 @@ bool held_anew(Job& job) {
 
 TEST_CASE("who is held after a set was restored twice gets the incarnation that the set has") {
   constexpr std::uint64_t kSeeds = 50;
-  set_log_level(LogLevel::kError);  // that leases run out is no news here
+  set_log_level(LogLevel::kError);  // leases that run out are no news here
   int seen = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);

@@ -95,7 +95,8 @@ void Ledger::active_received(const StreamId& pair, std::uint64_t index) {
   count(pair, index);
 }
 
-// Of one that left what was reported as done; if it did not wait, its peers may be told instead.
+// From a process that left: what was reported done; if it did not wait, its peers may be told
+// instead.
 bool Ledger::has_come(const StreamId& id, const Stream& stream) const {
   if (!matters(id)) return true;
   if (is_whole(id)) return stream.received == stream.sent;
@@ -132,7 +133,7 @@ void Ledger::check_end(const std::map<std::uint64_t, std::uint64_t>& counter_of)
   for (const auto& [id, stream] : streams_) {
     std::uint64_t next = 0;
     for (const auto& [posted, index] : stream.index_by_post) {
-      // Of a process that died or left a rendezvous may be missing, but nothing is out of order.
+      // A rendezvous of a process that died or left may be missing, but nothing is out of order.
       if (!is_whole(id) && index > next) next = index;
       if (index == next++) continue;
       const auto due = std::ranges::find_if(
@@ -147,7 +148,7 @@ void Ledger::check_end(const std::map<std::uint64_t, std::uint64_t>& counter_of)
     const auto books = counters_.find(process);
     const std::uint64_t accepted = books != counters_.end() ? books->second.accepted : 0;
     const std::uint64_t fetched = books != counters_.end() ? books->second.fetched.size() : 0;
-    // An atomic of a process that died or left meanwhile may have run or not, if it was not done.
+    // An atomic whose process died or left before it was done may have run or not.
     const bool all_here = lost_.empty() && left_.empty();
     if (all_here ? value != accepted : value > accepted || value < fetched) {
       fail("the counter of process " + std::to_string(process) + " is " + std::to_string(value) +

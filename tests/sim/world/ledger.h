@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/ledger.h -- the oracle of the messages: what each process sent, what each one got, and
+// tests/sim/world/ledger.h -- the messages' oracle: what each process sent, what each received, and
 // whether that fits.
 //
 // The first violation is kept; everything after it may follow from it.
@@ -15,7 +15,7 @@
 
 namespace livebtl::sim {
 
-/// Messages of one source, target and tag are one stream, and must match in the order sent.
+/// Messages of one source, target and tag form a stream, and must match in the order sent.
 struct StreamId {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
@@ -33,32 +33,32 @@ class Ledger {
   void sent(const StreamId& stream) { ++streams_[stream].sent; }
   /// The sender was told that message `index` is done.
   void done(const StreamId& stream, std::uint64_t index) { streams_[stream].done.insert(index); }
-  /// A receive that may only take from this stream took `bytes`; it was the number `index` posted
-  /// for it.
+  /// A receive that may only take from this stream, number `index` among those posted for it, took
+  /// `bytes`.
   void received(const StreamId& stream, std::uint64_t index, Bytes bytes,
                 std::size_t message_bytes);
-  /// A receive from anybody, the number `posted` of its process, took a message. Judged at the end.
+  /// A receive from anybody, number `posted` of its process, took a message. Judged at the end.
   void received_from_any(const StreamId& stream, std::uint64_t posted, Bytes bytes,
                          std::size_t message_bytes);
 
-  /// An atomic fetch-and-add on `target`'s counter was accepted, or came back with what was there
-  /// before.
+  /// An atomic fetch-and-add on `target`'s counter was accepted, or returned the value from before.
   void added(std::uint64_t target) { ++counters_[target].accepted; }
   void fetched(std::uint64_t target, std::uint64_t before);
   /// Active messages of a pair arrive in order.
   void active_sent(const StreamId& pair) { ++streams_[pair].sent; }
   void active_received(const StreamId& pair, std::uint64_t index);
 
-  /// Nothing more will come from or to it: its streams are not waited for.
+  /// Nothing more will come from or go to it: its streams are not waited for.
   void lost(std::uint64_t process) { lost_.insert(process); }
   bool is_lost(std::uint64_t process) const { return lost_.contains(process); }
-  /// It ends in good order: nothing that is sent to it is waited for; of what it sent itself, what it was
-  /// told is done. bounded: it waits only so long for its peers, which are told then.
+  /// It ends in good order: nothing sent to it is waited for; of its own messages, only those that
+  /// it was told are done. bounded: it waits only so long for its peers, which are told then.
   void leaves(std::uint64_t process, bool bounded) { left_[process] = bounded; }
   /// Operations that name it may end with an error.
   bool is_gone(std::uint64_t process) const { return is_lost(process) || left_.contains(process); }
-  /// It has left, and the two have exchanged something: receives from it end. (Nobody asks after a process that was
-  /// never met only because a receive names it; and of one that crashed a path may stay silent for ever.)
+  /// It has left, and the two have exchanged something: receives from it end. (Nobody asks after a
+  /// process that was never met only because a receive names it; and a path to one that crashed may
+  /// stay silent forever.)
   bool must_tell(std::uint64_t process, std::uint64_t other) const;
   /// A process was told that another one is lost.
   void told_lost(std::uint64_t process, std::uint64_t other) {
@@ -67,9 +67,9 @@ class Ledger {
   std::size_t lost_count() const noexcept { return lost_.size(); }
   /// All that was sent between living processes has arrived.
   bool complete() const;
-  /// What is missing, for people.
+  /// What is missing, in readable form.
   std::string missing() const;
-  /// At the end: order of receives from anybody, and the counters. counter_of: what the memory
+  /// At the end: the order of receives from anybody, and the counters. counter_of: what memory
   /// holds.
   void check_end(const std::map<std::uint64_t, std::uint64_t>& counter_of);
 
@@ -93,7 +93,7 @@ class Ledger {
     std::set<std::uint64_t> fetched;
   };
 
-  /// Something of it is waited for.
+  /// Something of the stream is waited for.
   bool matters(const StreamId& stream) const {
     return !is_lost(stream.from) && !is_gone(stream.to);
   }

@@ -19,7 +19,7 @@ namespace {
 struct Options {
   std::uint64_t seeds = LIVEBTL_SIM_SEEDS_DEFAULT;
   std::uint64_t first = 1;
-  std::uint64_t part = 1;  // of that many equal parts of the seeds, which one is run
+  std::uint64_t part = 1;  // which of the `parts` equal parts of the seeds is run
   std::uint64_t parts = 1;
   bool all_faults = false;
   bool keep_going = false;

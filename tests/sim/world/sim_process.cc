@@ -26,7 +26,7 @@ control::MemberFacts facts_of(const ProcessOptions& options) {
   return facts;
 }
 
-/// Whose log lines follow, and when: all engines share one log.
+/// Labels the log lines that follow with process and time: all engines share one log.
 void name_in_log(std::uint64_t number, TimeNs now) {
   if (log_level() < LogLevel::kInfo) return;
   char text[48];
@@ -88,8 +88,9 @@ core::EngineConfig SimProcess::config() {
 }
 
 void SimProcess::begin() {
-  // A device that refuses to open is tried again: a process without its transports is another test. An order that the
-  // engine refused for such a device leaves it by the routing before, until a coordinator repeats the order.
+  // A device that refuses to open is tried again: a process without its transports is another test.
+  // If the engine refused an order because of such a device, the routing before it applies until a
+  // coordinator repeats the order.
   const core::Rung stands = engine_->report().refusal.empty() ? order_.rung : core::Rung::kOld;
   const auto excluded = [this, stands](const std::string& name) {
     if (order_.operation == 0) return options_.excluded.contains(name);
@@ -133,7 +134,8 @@ void SimProcess::end() {
 
 void SimProcess::leave(bool patient) { leaves_ = patient ? Leaves::kPatiently : Leaves::kAtOnce; }
 
-// As a program that ends: its last operations, its port, its engine; the agent lives until that has ended.
+// Like a program that ends: its last operations, its port, its engine; the agent lives until that
+// has ended.
 void SimProcess::wind_up() {
   if (leaves_ == Leaves::kAtOnce || (leaves_ == Leaves::kPatiently && application_.wound_up())) {
     ledger_.leaves(number(), options_.linger_ms >= 0);
@@ -158,8 +160,9 @@ void SimProcess::thaw() {
   frozen_until_ = 0;
 }
 
-// As in the product: it gets a turn after a message or a report, at a deadline that it told, and when something has come
-// while the application is away. Whether that has gone a timer tells, for which this looks every millisecond.
+// As in the product: it gets a turn after a message or a report, at a deadline that it stated, and
+// when something arrives while the application is away. In place of the timer that detects absence,
+// this looks every millisecond.
 void SimProcess::move_agent(TimeNs now) {
   const bool woken = agent_armed_ && network_.next_event(id()) <= now;
   if (now < agent_at_ && !woken) return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/sim_process.h -- one simulated process: the production engine and member machine, and
-// an application.
+// tests/sim/world/sim_process.h -- one simulated process: the production engine and member machine,
+// and an application.
 //
 // What its three parts would do in threads happens here in turns: the application calls in (or
-// computes and does not), the agent takes its turn every millisecond, and control messages go to
-// the member machine.
+// computes and does not), the agent takes its turns when the product's would, and control messages
+// go to the member machine.
 #pragma once
 
 #include <functional>
@@ -25,11 +25,11 @@ namespace livebtl::sim {
 struct ProcessOptions {
   std::uint64_t number = 1;  // process id, and rank + 1
   std::uint64_t node = 1;
-  std::uint32_t announced = 1;  // with how many the job began; 0: this one was not among them
+  std::uint32_t announced = 1;  // job size at its start; 0: this one joined later
   std::uint64_t seed = 0;
   std::uint64_t first_seq = 1;
   bool secret = false;
-  int linger_ms = -1;              // of its end in good order; -1: without limit
+  int linger_ms = -1;              // when it ends in good order; -1: without limit
   std::string lacks;               // a transport that this process was not built with; empty: none
   std::set<std::string> excluded;  // closed from the start, in all processes of the job
 };
@@ -50,22 +50,22 @@ class SimProcess {
   Application& application() noexcept { return application_; }
   core::EngineCore& engine() noexcept { return *engine_; }
 
-  /// It knows the job's standing: opens what the routing allows, and its port.
+  /// It knows the job's standing: opens what the routing permits, and its port.
   void begin();
   bool begun() const noexcept { return begun_; }
   void meet(SimProcess& other);
 
   bool alive() const noexcept { return engine_ != nullptr; }
   void die();
-  /// Ends in good order. patient: when all that it has begun is done; else what is not is cancelled.
+  /// Ends in good order. patient: once all that it has begun is done; else the rest is cancelled.
   void leave(bool patient);
-  /// Until its engine has ended, its peers may wait for it and it for them.
+  /// Until its engine has ended, it and its peers may wait for each other.
   bool leaving() const noexcept { return alive() && leaves_ != Leaves::kNot; }
   /// It has a port.
   bool can_be_met() const noexcept { return alive() && begun_ && leaves_ != Leaves::kLingering; }
-  /// Gets its turns seldom from now on.
+  /// From here on it gets its turns seldom.
   void slow_down(TimeNs pace) noexcept { pace_ = pace; }
-  /// Stands still until then. clock_stops: as a paused VM's does.
+  /// Stands still until then. clock_stops: like that of a paused VM.
   void freeze(TimeNs until, bool clock_stops);
   bool frozen() const noexcept;
   TimeNs frozen_until() const noexcept { return frozen_until_; }
@@ -75,7 +75,7 @@ class SimProcess {
   void turn(bool sending);
   TimeNs next_turn() const noexcept { return next_turn_; }
 
-  /// Steps the member machine and carries its actions out, except answers and notifications, which
+  /// Steps the member machine and carries out its actions, except answers and notifications, which
   /// go to `reply`.
   using Reply = std::function<void(const control::MemberAction&)>;
   void step(const control::MemberEvent& event, const Reply& reply);
@@ -83,7 +83,7 @@ class SimProcess {
   bool report_due() const noexcept { return report_due_; }
   control::Standing standing() const { return member_.standing(clock_.now()); }
   bool joined() const noexcept { return member_.joined(); }
-  /// It is on no ladder. Cheap, as it is looked at in every turn of the simulation.
+  /// It is on no ladder. Cheap, as every turn of the simulation checks it.
   bool rests() const noexcept { return member_.joined() && !member_.unfinished(); }
   const core::Routing& routing() const noexcept { return member_.committed_routing(); }
   /// Is it time to finish what a coordinator has left?
@@ -91,9 +91,9 @@ class SimProcess {
   void not_ours() noexcept { watch_.not_ours(clock_.now()); }
   bool left_alone(std::size_t before) const noexcept { return watch_.left_alone(before); }
   void tried(bool in_vain) noexcept { watch_.tried(in_vain, clock_.now()); }
-  /// Whom its agent asks now where they listen.
+  /// Processes that its agent now asks where they listen.
   std::vector<ProcessId> to_ask();
-  /// What the engine last said, as the member machine knows it; not reached while an order is being
+  /// The engine's last report, as the member machine knows it; not reached while an order is being
   /// handed over.
   const core::RungReport& told() const noexcept { return told_; }
   const core::RungOrder& order() const noexcept { return order_; }
@@ -131,8 +131,8 @@ class SimProcess {
   TimeNs frozen_until_ = 0;
   TimeNs computes_until_ = 0;
   TimeNs agent_at_ = 0;       // its agent sleeps until then, ...
-  bool agent_armed_ = false;  // ... or until something comes from the network
-  TimeNs waits_at_ = 0;       // its application calls wait() next
+  bool agent_armed_ = false;  // ... or until something arrives from the network
+  TimeNs waits_at_ = 0;       // when its application next calls wait()
   TimeNs next_turn_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/world.cc -- the loop of a simulated job, and what is done to it.
+// tests/sim/world/world.cc -- the main loop of a simulated job, and what happens to it.
 #include "tests/sim/world/world.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::uint64_t draw_first_seq(Random& random) {
   }
 }
 
-/// Until the next one leaves.
+/// Time until the next one leaves.
 TimeNs draw_leave(Random& random) { return static_cast<TimeNs>(random.below(200 * kMillisecond)); }
 
 }  // namespace
@@ -55,8 +55,8 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
 }
 
 World::~World() {
-  // All at once, as if the power went: what the engines do to each other in dying is not this
-  // test's matter.
+  // All at once, as in a power cut: what the engines do to each other while dying is not tested
+  // here.
   for (const auto& process : processes_) {
     if (process->alive()) process->die();
   }
@@ -66,7 +66,7 @@ SimProcess& World::add_process(bool first) {
   ProcessOptions options;
   options.number = processes_.size() + 1;
   options.node = 1 + random_.below(2);
-  options.announced = processes_.size() < announced_ ? announced_ : 0;  // else it adds itself
+  options.announced = processes_.size() < announced_ ? announced_ : 0;  // if 0, it announces itself
   options.seed = random_.next();
   options.first_seq = first_seq_;
   options.secret = seed_ % 2 == 0;
@@ -156,7 +156,7 @@ void World::break_something() {
     if (living <= 2 || joining_ != nullptr) return;
     ledger_.lost(victim.number());
     victim.die();
-    // It may be started again: a new process, that joins as any other.
+    // It may be restarted: as a new process, which joins like any other.
     if (join_at_ == 0 && other_random_.chance(0.7))
       join_at_ = now() + 1 + static_cast<TimeNs>(other_random_.below(20 * kMillisecond));
     return;
@@ -183,7 +183,7 @@ void World::leave_one() {
   burden(*present[leaves_.below(present.size() - 1)]);
 }
 
-// It has not taken all that it was sent, and will not for long.
+// It has not received all that it was sent, and will not for long.
 void World::burden(SimProcess& peer) {
   if (leaves_.chance(plan_.stop) && !peer.frozen()) {
     network_.counts().note(Fault::kStop);
@@ -257,7 +257,7 @@ void World::note_ended() {
     }
     if (ended.outcome.code == ExitCode::kUsage)
       fail("a correct command is called wrong: " + ended.command);
-    // What it waits for may take a while: not the next one at once.
+    // What it waits for may take a while: do not start the next one at once.
     if (calm_) next_command_ = now() + 10 * kMillisecond;
     if (ended.owner == nullptr) continue;
     at_it_ = nullptr;
@@ -272,8 +272,7 @@ void World::finish_ladders() {
 
 namespace {
 
-/// Is there a transport that both have, that leads from the one's node to the other's, and that the
-/// routing permits?
+/// Is there a transport that both have, that connects their nodes, and that the routing permits?
 bool joined_by(const core::Routing& job, const SimProcess& one, const SimProcess& other) {
   const core::RoutingView routing(job, one.node_name(), other.node_name());
   return std::ranges::any_of(sim_kinds(), [&](const SimKind& kind) {
@@ -285,8 +284,8 @@ bool joined_by(const core::Routing& job, const SimProcess& one, const SimProcess
 
 }  // namespace
 
-/// The commands may have left the job in parts that nothing joins: an operator sees it, and adds
-/// what every process has.
+/// The commands may have split the job into unconnected parts: an operator notices, and adds what
+/// every process has.
 void World::rejoin() {
   if (coordinators_.any() || at_it_ != nullptr || now() < next_command_ || !all_rest()) return;
   for (const auto& one : processes_) {
@@ -304,7 +303,7 @@ void World::rejoin() {
   }
 }
 
-/// In place of the agents: first process of the lowest node first.
+/// Does what the agents would: the first process of the lowest node goes first.
 void World::take_over() {
   if (at_it_ != nullptr && at_it_->alive()) return;
   at_it_ = nullptr;

@@ -2,15 +2,15 @@
 // tests/sim/world/world.h -- a whole job in one thread and virtual time: N engines, their applications,
 // the control plane, and everything that can go wrong, decided by one seed.
 //
-// A run has two parts. First faults, traffic and ladders mix; then faults stop, and all that was
-// begun must come to its end. The oracle watches throughout:
+// A run has two parts. First faults, traffic and ladders mix; then faults stop, and everything
+// begun must end. The oracle watches throughout:
 //  - each message exactly once, unharmed, in order of its source, target and tag (ledger.h)
 //  - no numbered or placed frame on a transport that its sender has left by an acknowledged rung
 //  - members of one ladder within one rung
 //  - a transport that is excluded at an acknowledged end of a ladder is closed
-//  - nothing on its way while all say that they are parked for a snapshot (holds.h)
-//  - what a process that left in good order was told is done arrives, or the receiver is told that it is
-//    lost; whatever waits for one that is gone comes to its end
+//  - nothing in flight while all say that they are parked for a snapshot (holds.h)
+//  - what a process that left in good order was told is done arrives, or its receiver is told that
+//    the process is lost; whatever waits for one that is gone ends
 //  - once faults have stopped, every ladder ends, all members agree, and every message arrives
 #pragma once
 
@@ -47,7 +47,7 @@ class World {
   ~World();
 
   WorldResult run();
-  /// Where everybody stands, for people.
+  /// Where everybody stands, in readable form.
   std::string describe();
 
  private:
@@ -81,8 +81,8 @@ class World {
   const std::uint64_t seed_;
   FaultPlan plan_;
   Random random_;
-  Random other_random_;  // draws which process lacks what, and which is started again
-  Random leaves_;        // draws which process leaves, when, and what befalls its peers then
+  Random other_random_;  // draws which process lacks what, and which is restarted
+  Random leaves_;        // draws which process leaves, when, and what then happens to its peers
   SimClock clock_;
   Ledger ledger_;
   struct AlwaysRung {
@@ -99,8 +99,8 @@ class World {
   std::uint32_t announced_ = 0;
   std::uint64_t first_seq_ = 1;
   bool calm_ = false;
-  bool nobody_resumes_ = false;  // the members have to finish by themselves what was left
-  SimProcess* at_it_ = nullptr;  // the one that does so now
+  bool nobody_resumes_ = false;  // members have to finish leftovers by themselves
+  SimProcess* at_it_ = nullptr;  // the one now doing so
   TimeNs chaos_ends_ = 0;
   TimeNs deadline_ = 0;
   TimeNs next_command_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/world_checks.cc -- what the oracle looks at, besides the messages.
+// tests/sim/world/world_checks.cc -- what the oracle checks, besides the messages.
 #include <algorithm>
 
 #include "control/ladder/hold_types.h"
@@ -36,8 +36,8 @@ void World::check_member(SimProcess& process) {
   }
 }
 
-// What is sent to a process that has taken leave is of no account: no routing moves the pair. A hold may also find what
-// the leaver still answers.
+// Frames sent to a process that has said goodbye do not count: no routing moves the pair. A hold
+// may still find the leaver's own answers.
 void World::note_post(const Posted& posted) {
   const auto head = core::decode_head(posted.header);
   if (!head) return fail("an engine posted a malformed header on " + posted.transport);
@@ -49,7 +49,7 @@ void World::note_post(const Posted& posted) {
 }
 
 // A member that acknowledged NEWTX or NEW does not send on what the new routing excludes or
-// quiesces; nor one that acknowledged OLD on what the old one does.
+// quiesces; nor does one that acknowledged OLD on what the old routing does.
 void World::check_post(const Posted& posted) {
   const auto& [from, to, transport, header, in_vain] = posted;
   const auto head = core::decode_head(header);

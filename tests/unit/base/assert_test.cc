@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A broken assertion stops the process with SIGABRT, in every build, and says what was wrong.
+// A failed assertion stops the process with SIGABRT, in every build, and says what was wrong.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
@@ -15,7 +15,7 @@ TEST_CASE("a false assertion aborts with its text, condition and place") {
   const std::string text = test::captured_stderr([&] {
     const pid_t child = ::fork();
     if (child == 0) {
-      std::signal(SIGABRT, SIG_DFL);  // doctest would report it as a crash of its own
+      std::signal(SIGABRT, SIG_DFL);  // else doctest would report it as a crash of its own
       LIVEBTL_ASSERT(1 + 1 == 3, "sums are right");
       ::_exit(0);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a piece of code writes to descriptor 2, through a temporary file. For tests of log and
+// What a piece of code writes to descriptor 2, captured in a temporary file. For tests of log and
 // assert.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of settings: what a line may be, whose files are read, and what counts more than what.
+// Settings files: what a line may be, whose files are read, and what takes precedence.
 #include "base/config_file.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ using namespace livebtl;
 
 namespace {
 
-/// A directory with files of settings, gone at the end.
+/// A directory with settings files, removed at the end.
 class Files {
  public:
   Files() {
@@ -115,7 +115,7 @@ TEST_CASE("the environment counts more than the user's file, and that more than 
   CHECK(settings->tcp_port == 3);
   CHECK(settings->window_bytes == 256u << 10);
   CHECK(settings->crc == CrcMode::kNever);
-  CHECK(settings->boxes_max == Settings{}.boxes_max);  // set to nothing
+  CHECK(settings->boxes_max == Settings{}.boxes_max);  // set to the empty string
 }
 
 TEST_CASE("each setting is said to be from where its value is") {

@@ -11,7 +11,7 @@ using namespace livebtl;
 
 namespace {
 
-// The definition: reflected polynomial 0x82F63B78, all ones at the start, inverted at the end.
+// By definition: reflected polynomial 0x82F63B78, all ones at the start, inverted at the end.
 std::uint32_t bitwise(Bytes bytes) {
   std::uint32_t crc = ~0u;
   for (const std::byte byte : bytes) {

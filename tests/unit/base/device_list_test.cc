@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which devices LIVEBTL_VERBS_DEVICE names, what they are called among transports, and what is refused.
+// Which devices LIVEBTL_VERBS_DEVICE names, the names of their transports, and what is refused.
 #include "base/device_list.h"
 
 #include <doctest/doctest.h>

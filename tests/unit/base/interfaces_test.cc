@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/base/interfaces_test.cc -- which of this machine's addresses TCP_IF names.
+// tests/unit/base/interfaces_test.cc -- which of this machine's addresses TCP_IF selects.
 #include "base/interfaces.h"
 
 #include <doctest/doctest.h>

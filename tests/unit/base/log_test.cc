@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Log lines: levels, prefix, one line each whatever a stranger sends, and the limit on what
+// Log lines: levels, prefix, one line each whatever a stranger sends, and the limit on lines that
 // strangers can cause.
 #include "base/log.h"
 

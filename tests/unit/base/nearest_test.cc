@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edit distance by known values, and which slips lead to a suggestion.
+// Edit distance against known values, and which slips lead to a suggestion.
 #include "base/nearest.h"
 
 #include <doctest/doctest.h>

@@ -23,13 +23,13 @@ TEST_CASE("a process that runs or is stopped has not ended; one that was killed 
   ::kill(child, SIGKILL);
   siginfo_t info{};
   REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
-  CHECK(has_ended(mark));  // its parent has not looked yet
+  CHECK(has_ended(mark));  // not yet reaped by its parent
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK(has_ended(mark));
 }
 
 TEST_CASE("of a process whose numbers are of another namespace nothing is known") {
-  ProcessMark mark{INT32_MAX, own_mark().space};  // more than there can be
+  ProcessMark mark{INT32_MAX, own_mark().space};  // higher than any process id
   CHECK(has_ended(mark));
   mark.space += 1;
   CHECK_FALSE(has_ended(mark));

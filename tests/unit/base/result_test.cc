@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error codes have distinct names, and numbers from outside that are no code do not crash.
+// Error codes have distinct names, and foreign numbers that are no code do not crash.
 #include <doctest/doctest.h>
 #include <livebtl/result.h>
 

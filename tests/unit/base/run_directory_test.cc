@@ -49,7 +49,7 @@ TEST_CASE("a name that another user has taken in a shared folder is stepped arou
           doctest::skip(::geteuid() != 0)) {
   constexpr uid_t kAnother = 65534;
   Scratch scratch;
-  write_file(scratch / "file", "");  // nobody can make a directory in it
+  write_file(scratch / "file", "");  // no directory can be made in it
   const RunPlaces places{scratch / "file/system", {}, scratch.path()};
   const auto names = temporary_places(scratch.path(), ::geteuid());
   for (std::size_t taken = 0; taken < 2; ++taken) {
@@ -58,7 +58,7 @@ TEST_CASE("a name that another user has taken in a shared folder is stepped arou
   }
   CHECK(make_run_directory("", places) == names[2]);
   REQUIRE(::rmdir(names[0].c_str()) == 0);
-  CHECK(make_run_directory("", places) == names[2]);  // where our other processes are
+  CHECK(make_run_directory("", places) == names[2]);  // where our other processes already are
   for (const std::string& name : names) {
     ::rmdir(name.c_str());
     REQUIRE(::mkdir(name.c_str(), 0700) == 0);
@@ -74,7 +74,7 @@ TEST_CASE(
     "over") {
   Scratch scratch;
   const std::string user = std::to_string(::geteuid());
-  // Nobody can make a directory in a file.
+  // No directory can be made in a file.
   write_file(scratch / "file", "");
   RunPlaces places{scratch / "file/system", scratch / "session", scratch.path()};
   CHECK(make_run_directory("", places) == scratch / ("livebtl-" + user));

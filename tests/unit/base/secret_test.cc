@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MACs depend on key, purpose and message alone; a secret leaves nothing behind; nonces differ.
+// MACs depend only on key, purpose and message; a secret leaves nothing behind; nonces differ.
 #include "base/secret.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings from text: the table is whole, both spellings are read, and malformed values are refused
-// by name.
+// Settings from text: the table is complete, both spellings are read, and malformed values are
+// refused by name.
 #include "base/settings.h"
 
 #include <doctest/doctest.h>
@@ -155,7 +155,7 @@ TEST_CASE("names and lists cannot escape into paths or hold nothing") {
 TEST_CASE("unknown variables of ours are warned of, known and foreign ones are not") {
   CHECK_FALSE(unknown_setting_warning("LIVEBTL_JOB"));
   CHECK_FALSE(unknown_setting_warning("FI_LIVEBTL_JOB"));
-  CHECK_FALSE(unknown_setting_warning("LIVEBTL_USER"));  // btlctl's
+  CHECK_FALSE(unknown_setting_warning("LIVEBTL_USER"));  // belongs to btlctl
   CHECK_FALSE(unknown_setting_warning("FI_PROVIDER"));
   const auto warning = unknown_setting_warning("FI_LIVEBTL_TRANSPORT");
   REQUIRE(warning);

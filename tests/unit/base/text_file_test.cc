@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/base/text_file_test.cc -- a file is one text, or the reason why it is none.
+// tests/unit/base/text_file_test.cc -- a file yields its whole text, or a reason why not.
 #include "base/text_file.h"
 
 #include <doctest/doctest.h>

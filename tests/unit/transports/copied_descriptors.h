@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/copied_descriptors.h -- stands for a child that the process has forked and that does not
-// exec: it holds whatever the process has open at that moment. And does a transport let its process sleep?
+// tests/unit/transports/copied_descriptors.h -- plays a child that the process has forked and that
+// does not exec: it holds whatever the process had open then. Also tells whether a transport lets
+// its process sleep.
 #pragma once
 
 #include <poll.h>
@@ -19,7 +20,7 @@ namespace livebtl::test {
 
 class CopiedDescriptors {
  public:
-  /// but: what belongs to the other end, and would in truth be another process's.
+  /// but: descriptors of the other end, which would really belong to another process.
   explicit CopiedDescriptors(std::initializer_list<int> but = {}) {
     std::vector<int> open;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
@@ -38,7 +39,7 @@ inline bool readable(int fd, int timeout_ms = 0) {
   return ::poll(&entry, 1, timeout_ms) == 1;
 }
 
-/// false: something wakes it again and again.
+/// false: something keeps waking it.
 inline bool falls_asleep(conformance::Side& side) {
   for (int i = 0; i < 100; ++i) {
     side.transport->arm();

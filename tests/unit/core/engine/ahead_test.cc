@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data of a large message that follow its offer at once: where a receive waits they need not be asked for; where
-// none does they are dropped, and come again.
+// Data of a large message that follow its offer at once: if a receive waits they need not be
+// requested; if none does they are dropped and sent again.
 #include "core/lane/ahead.h"
 
 #include "tests/unit/core/engine/ladder.h"
@@ -13,16 +13,16 @@ using core::Rung;
 
 namespace {
 
-/// Of each large message: more than any transport sends at once.
+/// Size of each large message: more than any transport sends at once.
 constexpr std::size_t kAheadBytes = 40000;
 
 /// Rank 0 sends to rank 1.
 class AheadMessages {
  public:
   explicit AheadMessages(const char* beneath) : rig(2, {tapped(beneath, taps, beneath)}) {
-    small();  // there is a path
+    small();  // so that there is a path
   }
-  /// By alpha, or by beta.
+  /// Over alpha, or over beta.
   AheadMessages()
       : rig(2, {tapped("alpha", taps), tapped("beta", beta)}, 1, {}, 1, prefer("alpha")) {
     small();
@@ -39,7 +39,7 @@ class AheadMessages {
     REQUIRE(rig.ports[1]->receive({.tag = i, .slices = {&slice, 1}}, received[i]) ==
             Accept::kAccepted);
   }
-  /// All that was sent before has come by then.
+  /// Then all that was sent before has arrived.
   void small() {
     Watched send, receive;
     REQUIRE(rig.ports[1]->receive({.tag = 99}, receive) == Accept::kAccepted);
@@ -104,7 +104,7 @@ TEST_CASE(
     std::uint64_t once = 0;
     for (std::size_t i = 0; i < 4; ++i) {
       CAPTURE(i);
-      // After the first one is left out, after the next three are.
+      // One is left out after the first drop, three after the next.
       const bool ahead = i == 0 || i == 2;
       const std::uint64_t before = messages.data();
       messages.send(i);
@@ -150,7 +150,7 @@ TEST_CASE("data that went ahead over a path that is lost come over the next one"
   messages.until_done(0);
 }
 
-// The first message ends while what went ahead of it is stuck on the path that the pair has left.
+// The first message ends while its data sent ahead are stuck on the path that the pair has left.
 TEST_CASE(
     "data that come when their message has ended do not hide that those of another were dropped") {
   AheadMessages messages;
@@ -161,7 +161,7 @@ TEST_CASE(
   messages.rig.pass(0);  // from now on no time passes: nobody is probed
   messages.taps[0].no_data = true;
   messages.send(0);
-  messages.small();  // the offer has come
+  messages.small();  // the offer has arrived
   messages.taps[1].deaf = true;
   messages.taps[0].no_data = false;
   messages.rig.until([&] { return messages.data() > 0; });
@@ -169,7 +169,7 @@ TEST_CASE(
   REQUIRE(used(messages.rig, 0, 1) == "beta");
   messages.receive(0, kAheadBytes / 2);
   messages.rig.until([&] { return messages.sent[0].done_count == 1; });
-  messages.send(1);  // without data ahead, as those before were in vain
+  messages.send(1);  // no data ahead, since the last were in vain
   messages.receive(1);
   messages.until_done(1);
   const std::uint64_t before = messages.beta[0].posted[FrameKind::kData];
@@ -192,11 +192,11 @@ TEST_CASE(
   CHECK(ahead.begin(2, 20));
   CHECK(ahead.handle_of(2) == 20);
   CHECK(ahead.handle_of(1) == 0);
-  ahead.drop(2);  // late: it has ended
+  ahead.drop(2);  // late: the message has ended
   ahead.offer(3);
   ahead.drop(1);
   CHECK(ahead.begin(3, 30));
-  ahead.drop(5);  // its offer comes behind them
+  ahead.drop(5);  // its offer comes after its data
   ahead.drop(3);
   ahead.drop(1);
   ahead.offer(5);
@@ -230,7 +230,7 @@ TEST_CASE(
   };
   const auto go_ahead = [&](bool taken) {
     const int count = left_out();
-    CHECK_FALSE(ahead.choose(name + 1));  // one at a time
+    CHECK_FALSE(ahead.choose(name + 1));  // only one at a time
     ahead.answered(taken);
     ahead.ended(name);
     return count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A member that guesses the names of requests and answers those that still wait here: their memory is in a queue,
-// and must not become the user's again.
+// A member guesses the names of requests and answers those that still wait here: their memory is in
+// a queue, and must not be handed back to the user.
 #include "core/lane/frame.h"
 #include "tests/unit/core/engine/hostile_member.h"
 #include "tests/unit/core/engine/small_credit.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSmall = 8, kLarge = 100'000;
 
-/// A rank whose requests to a member are more than may be open at once: the last ones wait.
+/// A rank with more requests to a member than may be open at once: the last ones wait.
 struct Waiting {
   explicit Waiting(std::size_t bytes) : memory(bytes) {
     for (Watched& put : puts) {
@@ -44,10 +44,10 @@ void expect_end(Waiting& at) {
     CHECK(put.done_count == 1);
     CHECK(put.completion.code == Errc::kPeerLost);
   }
-  run(at.rig, at.traffic, 5);  // the honest ones go on
+  run(at.rig, at.traffic, 5);  // the honest pair goes on
 }
 
-constexpr std::uint64_t kFirstThatWaits = core::kOpenRequestsMax + 1;  // names count from 1
+constexpr std::uint64_t kFirstThatWaits = core::kOpenRequestsMax + 1;  // names start at 1
 
 }  // namespace
 

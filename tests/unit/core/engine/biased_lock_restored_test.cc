@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The biased lock in a process that CRIU has restored: the kernel has forgotten that it registered for membarrier(2).
-// A filter of system calls plays that kernel, in a child, which no other test shares.
+// The biased lock in a process restored by CRIU: the kernel has forgotten its registration for
+// membarrier(2). A system call filter plays that kernel, in a child that no other test shares.
 #include <doctest/doctest.h>
 
 #include "core/engine/biased_lock.h"
 
-#if defined(__x86_64__)  // the played kernel reads and writes registers by name
+#if defined(__x86_64__)  // the played kernel accesses registers by name
 #include <linux/filter.h>
 #include <linux/membarrier.h>
 #include <linux/seccomp.h>
@@ -29,7 +29,7 @@ using livebtl::core::BiasedLock;
 constexpr int kFilterRefused = 77;
 std::atomic<bool> g_registered{false};
 
-/// Answers membarrier(2) in the kernel's place.
+/// Answers membarrier(2) in place of the kernel.
 void answer_membarrier(int, siginfo_t*, void* context) {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const bool asks = registers[REG_RDI] == MEMBARRIER_CMD_PRIVATE_EXPEDITED;
@@ -51,12 +51,12 @@ bool forget_registration() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-/// In the child: its exit code.
+/// Runs in the child; returns its exit code.
 int lock_when_restored() {
   BiasedLock lock;
   lock.lock();
   lock.unlock();
-  if (!lock.biased()) return 0;  // by design: there is no membarrier to be forgotten
+  if (!lock.biased()) return 0;  // by design: no membarrier to be forgotten
   if (!forget_registration()) return kFilterRefused;
   std::thread([&lock] {
     lock.lock(BiasedLock::Caller::kAgent);

@@ -30,8 +30,8 @@ bool bias_expected() {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-// Two plain numbers that are equal whenever nobody is inside; anyone who sees them differ met
-// another.
+// Two plain numbers that are equal whenever nobody is inside; whoever sees them differ was not
+// alone.
 struct Guarded {
   std::uint64_t one = 0;
   std::uint64_t other = 0;
@@ -53,7 +53,7 @@ void visit_often(BiasedLock& lock, Guarded& guarded, Caller caller, int times) {
   }
 }
 
-// Lets threads go at the same moment, so that short loops do meet.
+// Starts threads at the same moment, so that even short loops overlap.
 class StartLine {
  public:
   explicit StartLine(int runners) : missing_(runners) {}
@@ -66,7 +66,7 @@ class StartLine {
   std::atomic<int> missing_;
 };
 
-// Runs `code` in a thread of its own and waits for it.
+// Runs `code` in its own thread and waits for it.
 template <class Code>
 void elsewhere(Code&& code) {
   std::thread(code).join();
@@ -173,7 +173,7 @@ TEST_CASE("the agent that holds sees a waiting owner, and not itself") {
 TEST_CASE("stress: owner and agent never meet, and none is starved") {
   BiasedLock lock;
   Guarded guarded;
-  // Each goes on until both have had many turns: a starved one would never end the test.
+  // Each runs until both have had many turns: if one starved, the test would never end.
   constexpr std::uint64_t kTurns = 20'000;
   std::atomic<std::uint64_t> agent_turns = 0;
   std::atomic<bool> owner_ready = false;
@@ -195,7 +195,7 @@ TEST_CASE("stress: owner and agent never meet, and none is starved") {
 }
 
 TEST_CASE("stress: an agent that only tries never meets the owner on its fast path") {
-  // No sleeping in between: this is the loop that finds a missing membarrier.
+  // No sleeps in between: this is the loop that exposes a missing membarrier.
   BiasedLock lock;
   Guarded guarded;
   StartLine start(2);
@@ -238,7 +238,7 @@ TEST_CASE("stress: two application threads and the agent, from the first lock on
         visit_often(lock, guarded, caller, visits);
       });
     };
-    // The bias is made and revoked again at another moment in each round.
+    // The bias is set up and revoked at a different moment in each round.
     std::array<std::thread, 3> threads{runner(Caller::kApplication, kVisits),
                                        runner(Caller::kApplication, kVisits),
                                        runner(Caller::kAgent, kVisits / 50)};
@@ -282,11 +282,11 @@ TEST_CASE("stress: threads that only try") {
 }
 
 namespace {
-// The child takes the lock in all ways, and says by its exit code that it got there.
+// The child takes the lock in every way; its exit code says that it got through.
 int exit_code_of_child_using(BiasedLock& lock) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);  // a lock that cannot be had ends the child, and the test by its status
+    ::alarm(60);  // if the lock cannot be taken, this kills the child; the test sees it
     lock.lock();
     lock.unlock();
     lock.lock(Caller::kAgent);
@@ -316,7 +316,7 @@ TEST_CASE("the child of a fork finds the lock usable although the parent's agent
   CHECK(exit_code_of_child_using(lock) == 42);
   release = true;
   agent.join();
-  lock.lock();  // the parent's is what it was
+  lock.lock();  // the parent's lock is unchanged
   lock.unlock();
   CHECK(lock.biased() == bias_expected());
 }

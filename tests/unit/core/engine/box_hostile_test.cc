@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fast boxes whose other end writes what it likes, and one that dies while it writes.
+// Fast boxes whose other end writes arbitrary data, and one whose writer dies while it writes.
 #include "tests/unit/core/engine/boxed.h"
 
 using namespace livebtl;
@@ -7,7 +7,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// Rank 0 writes into the box that rank 1 looks at.
+/// Rank 0 writes into the box that rank 1 polls.
 struct Pair {
   Taps taps;
   Rig rig{2, {kind("self"), boxed(taps, 2)}};
@@ -98,7 +98,7 @@ TEST_CASE("answers to requests that were never made are not believed") {
   const std::uint64_t by_ring = eager_by_ring(pair.taps, 1);
   Small back(pair.rig, 1, 0);
   for (core::EndpointSink* sink : pair.taps[1].sinks) {
-    // Rank 1 never asked for a box: it must not write into one that nobody looks at.
+    // Rank 1 never asked for a box: it must not write into one that nobody polls.
     const std::uint64_t path = static_cast<core::Path*>(sink)->id;
     for (std::uint64_t note = 3; note <= 4; ++note) {
       const core::Header<core::PathBody> header{{core::FrameKind::kBox, 0, 0, 0, 0, 0, 0},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ordered lane is one lane, whatever of it lies in a fast box, in the ring beside it, waits, or goes by another
-// transport's path.
+// The ordered lane stays in order, whether its messages lie in a fast box, lie in the ring beside
+// it, wait, or go over another transport's path.
 #include "tests/unit/core/engine/boxed.h"
 #include "tests/unit/core/engine/ladder.h"
 
@@ -14,7 +14,7 @@ TEST_CASE("nothing passes what waits, by a box either") {
   there.warm_up();
   for (int round = 0; round < 3; ++round) {
     taps[0].busy = true;
-    there.send(40);  // the first that does not fit into a box waits, and all behind it
+    there.send(40);  // the first that does not fit into a box waits, as do all after it
     taps[0].busy = false;
     there.receive_all();
   }
@@ -33,7 +33,7 @@ TEST_CASE("nothing passes what waits for credit") {
     const Slice slice{data.data(), bytes};
     return rig.ports[0]->inject({.to = rig.to(0, 1), .tag = tag++, .slices = {&slice, 1}});
   };
-  // Nobody receives: at the end there is credit for a small one, and none for a large one, which waits.
+  // Nobody receives: in the end there is credit for a small message, but a large one waits.
   for (int i = 0; i < 20; ++i) {
     REQUIRE(send(4096) == Accept::kAccepted);
     REQUIRE(send(8) == Accept::kAccepted);
@@ -50,12 +50,12 @@ TEST_CASE("nothing passes what waits for credit") {
 
 TEST_CASE("what lies in a box and what lies in the ring arrive in the order sent") {
   Taps taps;
-  // The numbers wrap in the slots' words on the way.
+  // The numbers wrap around in the slots' words on the way.
   Rig rig(2, {kind("self"), boxed(taps, 2)}, (std::uint64_t{1} << 24) - 700);
   Small there(rig, 0, 1);
   there.warm_up();
   for (int round = 0; round < 30; ++round) {
-    there.send(100);  // nobody looks
+    there.send(100);  // nobody polls
     there.receive_all();
   }
   CHECK(eager_by_ring(taps, 0) < there.sent() / 4);
@@ -87,7 +87,7 @@ TEST_CASE("a marker finds the box beside its path empty, however much lay there"
   Small there(rig, 0, 1);
   Ladder ladder{rig, [] {}};
   const core::Routing after = prefer("tcp");
-  // In some of the rounds the receiver reads the ring while it is still busy with the box.
+  // In some rounds the receiver reads the ring while it is still busy with the box.
   for (int round = 0; round < 8; ++round) {
     there.warm_up();
     ++ladder.operation;
@@ -96,7 +96,7 @@ TEST_CASE("a marker finds the box beside its path empty, however much lay there"
     there.send(100);
     ladder.order(0, core::Rung::kNewTx, after);
     for (int i = 0; i < 20; ++i)
-      rig.engines[0]->progress();  // the marker is posted, and nobody reads
+      rig.engines[0]->progress();  // the marker is posted, but nobody reads
     ladder.climb_to(core::Rung::kNewTx, after);
     ladder.climb_to(core::Rung::kNew, after);
     ladder.in_force = after;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fast boxes: who has one, and for how long.
+// Fast boxes: who gets one, and for how long.
 #include "tests/unit/core/engine/boxed.h"
 #include "tests/unit/core/engine/ladder.h"
 
@@ -23,10 +23,10 @@ TEST_CASE("from the 16th small message on a pair has a box, each way by itself")
   Small there(rig, 0, 1), back(rig, 1, 0);
   there.warm_up();
   CHECK(by_ring(there, taps, 0, 110) == 10);  // those of two slices
-  CHECK(by_ring(back, taps, 1, 10) == 10);    // there is none yet
+  CHECK(by_ring(back, taps, 1, 10) == 10);    // no box yet
   back.warm_up();
   CHECK(by_ring(back, taps, 1, 110) == 10);
-  CHECK(taps[0].posted[core::FrameKind::kBox] == 2);  // asked, and granted the other
+  CHECK(taps[0].posted[core::FrameKind::kBox] == 2);  // its request, and its grant to the other
 }
 
 TEST_CASE("without boxes all go by the ring") {
@@ -97,7 +97,7 @@ TEST_CASE("a receiver looks at so many boxes; one that is not used is given to w
   CHECK(by_ring(first, taps, 0, 11) == 1);
   second.warm_up();
   CHECK(by_ring(second, taps, 1, 11) == 11);
-  // The first is silent, the second goes on.
+  // The first falls silent, the second goes on.
   bool given = false;
   for (int i = 0; i < 20 && !given; ++i) {
     rig.pass(150 * kMillisecond);
@@ -109,7 +109,7 @@ TEST_CASE("a receiver looks at so many boxes; one that is not used is given to w
 
 namespace {
 
-/// Messages of rank 0 to rank 1 that go by the ring. Of every `period` one that goes by the box.
+/// Sends from rank 0 to rank 1 by the ring, except one in every `period`, which goes by the box.
 void send_by_ring(Rig& rig, std::uint64_t count, std::uint64_t period) {
   const std::byte data[48] = {};
   std::byte room[48];
@@ -146,7 +146,7 @@ TEST_CASE("a slot whose numbers always go by the ring keeps no old word") {
   there.send(2 * core::kBoxSlots);
   there.receive_all();
   const core::BoxMemory memory = memory_of(taps);
-  // From now on one number of each lap goes by the box, always by the same slot.
+  // From here on one number of each lap goes by the box, always in the same slot.
   send_by_ring(rig, core::BoxReader::kCleanEvery + 1000, core::kBoxSlots);
   rig.pass(5 * kMillisecond);
   std::size_t words = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/boxed.h -- small messages from one rank of a rig to another, over shared memory with fast
-// boxes, and what of them went by the ring beside.
+// tests/unit/core/engine/boxed.h -- small messages from one rank of a rig to another, over shared
+// memory with fast boxes, and how many of them went by the ring instead.
 #pragma once
 
 #include "tests/unit/core/engine/tapped.h"
@@ -11,8 +11,8 @@ inline std::uint64_t eager_by_ring(Taps& taps, std::uint64_t rank) {
   return taps[rank].posted[core::FrameKind::kEager];
 }
 
-/// Numbered messages: most of them lie in a slot of a box as a whole, some beside it; those of two slices go by the
-/// ring.
+/// Numbered messages: most fit into a slot of a box, some need room beside it; those of two slices
+/// go by the ring.
 class Small {
  public:
   Small(Rig& rig, std::size_t from, std::size_t to) : rig_(rig), from_(from), to_(to) {}
@@ -41,7 +41,7 @@ class Small {
   void send(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) REQUIRE(send());
   }
-  /// Receives what has been sent, and checks that it is that, in order.
+  /// Receives what has been sent, and checks contents and order.
   void receive_all() {
     while (received_ < sent_) receive_one();
   }
@@ -63,7 +63,7 @@ class Small {
         std::equal(wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(how.bytes), room));
     ++received_;
   }
-  /// So many to and fro, so that the pair is given a box.
+  /// Enough messages to and fro for the pair to be given a box.
   void warm_up() {
     for (int i = 0; i < 40; ++i) {
       send(1);
@@ -83,7 +83,7 @@ inline core::TransportKind boxed(Taps& taps, std::size_t ranks) {
   return tapped("ring", taps, "sm");
 }
 
-/// Of the next `count` small messages, how many go by the ring.
+/// Returns how many of the next `count` small messages go by the ring.
 inline std::uint64_t by_ring(Small& small, Taps& taps, std::uint64_t rank, std::uint64_t count) {
   const std::uint64_t before = eager_by_ring(taps, rank);
   for (std::uint64_t i = 0; i < count; ++i) {

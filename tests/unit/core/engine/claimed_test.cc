@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A port is closed while its user holds messages that it had set aside, and has neither received nor
-// discarded them.
+// A port is closed while its user holds messages that it has set aside but neither received nor
+// discarded.
 #include <deque>
 
 #include "tests/unit/core/engine/rig.h"
@@ -27,7 +27,7 @@ ClaimedMessage* claim(Rig& rig, Tag tag) {
 
 TEST_CASE("a large message that was set aside ends with its port, and its sender is told") {
   const auto data = pattern(1 << 20, 1);
-  std::deque<Watched> sent(3);  // before the rig, which may still tell them
+  std::deque<Watched> sent(3);  // before the rig, which may still complete them
   Watched received;
   std::vector<std::byte> into(data.size());
   Rig rig(2, kinds_of({"tcp"}));
@@ -52,7 +52,7 @@ TEST_CASE("the credit of small messages that were set aside comes back when thei
   constexpr std::size_t kHeaders = 64;
   Settings settings;
   settings.credit_headers = kHeaders;
-  settings.unexpected_bytes = 0;  // else it would be back as they are stored
+  settings.unexpected_bytes = 0;  // else it would come back as they are stored
   const auto data = pattern(100, 2);
   std::deque<Watched> sent(2 * kHeaders), received(kHeaders);
   std::vector<std::byte> into(data.size());

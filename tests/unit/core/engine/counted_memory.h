@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/counted_memory.h -- memory of which every instruction that touches it is noted: it cannot be
-// accessed, so that each access faults; the handler lets one instruction through, by the processor's trap flag, and
-// takes the access away again. One at a time; one thread. x86-64.
+// tests/unit/core/engine/counted_memory.h -- memory that records each instruction that touches it:
+// it is inaccessible, so each access faults; the handler lets one instruction through, with the
+// processor's trap flag, and revokes access again. One at a time; one thread. x86-64.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace livebtl::test {
 
 class CountedMemory {
  public:
-  /// base: whole pages, that can be read and written.
+  /// base: whole pages, readable and writable.
   CountedMemory(std::byte* base, std::size_t bytes) : base_(base), bytes_(bytes) {
     touched_.reserve(16384);  // the handlers may not allocate
     watching() = this;
@@ -37,13 +37,13 @@ class CountedMemory {
 
   /// How many instructions have touched it.
   std::size_t touches() const noexcept { return touched_.size(); }
-  /// How many have begun at that byte.
+  /// How many of them began at that byte.
   std::size_t touches_of(const void* byte) const noexcept {
     return static_cast<std::size_t>(
         std::ranges::count(touched_, static_cast<const std::byte*>(byte)));
   }
-  /// How many times what lies in [from, to) was gone through from one end to the other. memcpy() reads the
-  /// first and the last bytes out of turn: leave them out of the range.
+  /// How many times [from, to) was gone through from one end to the other. memcpy() reads the first
+  /// and last bytes out of turn: leave them out of the range.
   std::size_t passes(const std::byte* from, const std::byte* to) const noexcept {
     std::size_t touches = 0;
     std::size_t rises = 0;
@@ -76,7 +76,7 @@ class CountedMemory {
   static void on_fault(int, siginfo_t* info, void* context) {
     CountedMemory& self = *watching();
     const auto* const at = static_cast<const std::byte*>(info->si_addr);
-    if (at < self.base_ || at >= self.base_ + self.bytes_) {  // a fault of the program's
+    if (at < self.base_ || at >= self.base_ + self.bytes_) {  // a genuine fault of the program
       ::sigaction(SIGSEGV, &self.segv_before_, nullptr);
       return;
     }
@@ -96,7 +96,7 @@ class CountedMemory {
   struct sigaction trap_before_ {};
 };
 
-/// Pages of one's own, which may be counted.
+/// A mapping of its own, which may be counted.
 class Pages {
  public:
   static constexpr std::size_t kBytes = 16384;

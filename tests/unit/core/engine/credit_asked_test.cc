@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sender that finds no credit in bytes: it waits while the peer may give some back, and offers what it has
-// once the peer has said that it does not.
+// A sender that runs out of credit in bytes: it waits while the peer may give some back, and offers
+// its message once the peer has said that it will not.
 #include "tests/unit/core/engine/small_credit.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -29,7 +29,7 @@ struct AskedMessages {
     REQUIRE(rig.ports[1]->receive({.tag = tag, .slices = {&slice, 1}}, received[tag]) ==
             Accept::kAccepted);
   }
-  /// The first one, so that there is a path.
+  /// The first one, to set up a path.
   void exchange_one() {
     receive(0);
     send(0);
@@ -83,7 +83,7 @@ TEST_CASE(
     messages.send_all(1);
     rig.until([&] { return posted[FrameKind::kEager] + posted[FrameKind::kRts] == kCount; });
     CHECK(posted[FrameKind::kEager] <= 1 + kBytes / kEach);
-    // The answer to the first gives back the credit of the one that was received.
+    // The answer to the first question returns the credit of the one that was received.
     CHECK(posted[FrameKind::kProbe] == probes + 2);
     messages.receive(kCount - 1);
     rig.until([&] { return messages.received[kCount - 1].done_count == 1; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Honest members that reach each bound of credit, and are not cut off: they hold back.
+// Honest members that reach each bound of credit and are not cut off, since they hold back.
 #include "tests/unit/core/engine/small_credit.h"
 
 using namespace livebtl;
@@ -44,7 +44,7 @@ class Burst {
       REQUIRE(rig_.ports[1]->receive(request, next()) == Accept::kAccepted);
     }
   }
-  /// Everything has ended in the way that it should.
+  /// Everything has ended as it should.
   bool done(Errc code = Errc::kOk) const {
     return std::ranges::all_of(operations_, [code](const auto& each) {
       return each->done_count == 1 && each->completion.code == code;

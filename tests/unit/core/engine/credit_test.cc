@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members that send more than they may: what they make another one keep has a bound, they are
+// Members that send more than they may: what another one keeps for them is bounded, they are
 // disconnected, and nobody else suffers.
 #include "tests/unit/core/engine/hostile_member.h"
 #include "tests/unit/core/engine/small_credit.h"
@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t kFlood = 5000;
 constexpr std::uint64_t kFewBytes = 8, kManyBytes = 100'000;
 
-/// A rank that is attacked, one that is honest, and a region of the former.
+/// A rank that is attacked, with a region of its own, and one that is honest.
 struct Attacked {
   explicit Attacked(std::uint32_t unexpected_bytes = 0)
       : rig(2, {kind("self"), kind("tcp")}, 1, small_credit(unexpected_bytes)), traffic(rig) {
     run(rig, traffic, 5);
     open_memory(*rig.ports[0], memory);
   }
-  /// How many messages of the member wait unmatched. Takes them out.
+  /// How many of the member's messages wait unmatched; removes them.
   std::size_t waiting() {
     const auto member =
         rig.engines[0]->peer(core::encode_address(ProcessId{HostileMember::kProcess}, 1, {}));
@@ -41,7 +41,7 @@ struct Attacked {
   }
   void expect_cut_off(HostileMember& member) {
     member.until([&] { return member.down() && member.seen().lost; });
-    run(rig, traffic, 5);  // the honest ones go on
+    run(rig, traffic, 5);  // the honest pair goes on
     CHECK(lost_peers() == 1);
   }
   std::size_t lost_peers() {
@@ -63,7 +63,7 @@ TEST_CASE("unmatched messages beyond the credit in messages end their sender") {
   HostileMember member(at.rig);
   for (std::size_t i = 0; i < kHeaders; ++i) member.send(FrameKind::kEager, core::MessageBody{});
   at.rig.pass(0);
-  CHECK_FALSE(member.seen().lost);  // that much is its right
+  CHECK_FALSE(member.seen().lost);  // it has a right to that much
   for (std::size_t i = 0; i < kFlood && !member.down(); ++i)
     member.send(FrameKind::kEager, core::MessageBody{});
   at.expect_cut_off(member);

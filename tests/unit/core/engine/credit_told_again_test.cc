@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Credit that was given back on a path which was then lost: it is told again, also where a marker's
+// Credit that was given back on a path that was then lost is told again, even where a marker's
 // acknowledgement, which tells no credit, goes first.
 #include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/small_credit.h"
@@ -43,7 +43,7 @@ void break_all(const Tap& tap) {
     sink->on_down({Errc::kDown, "the test breaks it"});
 }
 
-/// Both stand on that rung, and send by that transport.
+/// Moves both to that rung, and waits until they send over that transport.
 void move(Ladder& ladder, Rung rung, const core::Routing& after, const std::string& onto) {
   for (const std::size_t rank : {0U, 1U}) ladder.order(rank, rung, after);
   ladder.rig.until(
@@ -63,11 +63,11 @@ TEST_CASE("credit that went with a path is told again, behind the answer to a ma
   after.moved["beta"] = "alpha";
   Ladder ladder{rig, [] {}, prefer("beta"), 1, 1};
   ladder.climb_to(Rung::kJoint, after);
-  // Both leave beta. Rank 0's marker there waits for its answer from here on, as rank 1 can post nothing.
+  // Both leave beta. Rank 0's marker there waits for its answer, as rank 1 can post nothing.
   beta[1].busy = true;
   move(ladder, Rung::kNewTx, after, "alpha");
   rig.until([&] { return beta[0].posted[FrameKind::kMarker] == 1 && beta[1].refused != 0; });
-  // Rank 0 uses up its credit; what rank 1 gives back does not come.
+  // Rank 0 uses up its credit; what rank 1 gives back does not arrive.
   alpha[1].mute = true;
   messages.send(2 * kHeaders);
   rig.until([&] { return messages.received() >= kHeaders; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that have ended, in good order or not: what their records cost from then on, and what still may be
-// received of them.
+// Peers that have ended, in good order or not: what their records still cost, and what can still be
+// received from them.
 #include "tests/unit/core/engine/memory_in_use.h"
 #include "tests/unit/core/engine/rig.h"
 
@@ -15,7 +15,7 @@ Settings at_once() {
   return settings;
 }
 
-/// How a receive by that port ends.
+/// How a receive on that port ends.
 Errc receive(Rig& rig, Port& at, Tag tag, const Destination& source, MutableBytes into) {
   Watched receive;
   const MutableSlice place{into.data(), into.size()};
@@ -47,7 +47,7 @@ std::uint64_t kept_bytes(core::EngineCore& engine) {
   return bytes;
 }
 
-/// So many processes come, talk to rank 0, and leave in good order.
+/// That many processes come, talk to rank 0, and leave in good order.
 void come_and_go(Rig& rig, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     rig.join({kind("self"), kind("tcp")});
@@ -63,7 +63,7 @@ void come_and_go(Rig& rig, std::size_t count) {
   }
 }
 
-/// Rank 0 has died after it sent a small and a large message (tags 1, 2) that nobody receives yet.
+/// Rank 0 died after it had sent a small and a large message (tags 1, 2), not yet received.
 class Dead {
  public:
   Dead() : rig(2, {kind("self"), kind("sm")}, 1, at_once()), from(rig.to(1, 0)), large(1 << 20) {
@@ -97,7 +97,7 @@ class Dead {
 
 TEST_CASE("of processes that have come and gone little is kept") {
   Rig rig(1, {kind("self"), kind("tcp")}, 1, at_once());
-  come_and_go(rig, 2);  // what is made once is there now
+  come_and_go(rig, 2);  // one-time allocations are made by now
   const std::size_t before = memory_in_use();
   come_and_go(rig, 8);
   if (before == 0) {
@@ -122,7 +122,7 @@ TEST_CASE("a receive from a peer that is dead ends at once, however late it is p
   for (int i = 0; i < 3; ++i) CHECK(peer.receive(3, peer.from) == Errc::kPeerLost);
 }
 
-// Else nobody would learn that it is dead: only who is dialled can be proved to be.
+// Else nobody would learn that it is dead: only a process that is dialled can be proved dead.
 TEST_CASE("a process from which somebody receives, and that was never met, is dialled in the end") {
   Rig rig(2, {kind("self"), kind("tcp")}, 1, at_once());
   Watched receive;
@@ -156,6 +156,6 @@ TEST_CASE("a peer that has said goodbye, and whose path's end does not come thro
     Rig::sleep_of(*rig.engines[0]);
   }
   CHECK(receive.completion.code == Errc::kPeerLost);
-  CHECK(passed >= 2 * kSecond);  // LIVEBTL_PROBE_MS: a path that has an end is not cut short
+  CHECK(passed >= 2 * kSecond);  // LIVEBTL_PROBE_MS: a path with an end is not cut short
   rig.ports.clear();
 }

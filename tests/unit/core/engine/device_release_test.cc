@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine says of a device that other holders still have open after its own release.
+// What an engine reports of a device that others still hold open after its own release.
 #include <fcntl.h>
 
 #include "base/fd.h"
@@ -10,7 +10,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// Two engines over sm and tcp; tcp has what plays a device.
+/// Two engines over sm and tcp; a file plays tcp's device.
 struct Device {
   Device() {
     char made[] = "/tmp/livebtl-device-XXXXXX";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs that have a transport which cannot be dialled: when the agent is called for them, and when
-// it is not.
+// Pairs with a transport that cannot be dialled: when the agent is called for them, and when not.
 #include "core/bml/dialler.h"
 #include "tests/unit/base/captured_stderr.h"
 #include "tests/unit/core/engine/tapped.h"
@@ -12,12 +11,12 @@ using namespace livebtl::test;
 namespace {
 
 struct Dials {
-  bool swallowed = false;  // else refused
+  bool swallowed = false;  // if not, refused
   int count = 0;
-  int ended = 0;  // of those that were swallowed
+  int ended = 0;  // of the swallowed ones
 };
 
-/// A connection that never gets as far as a hello.
+/// A connection that never gets to a hello.
 class Silent final : public core::Endpoint {
  public:
   explicit Silent(Dials& dials) : dials_(dials) {}
@@ -35,7 +34,7 @@ class Silent final : public core::Endpoint {
   Dials& dials_;
 };
 
-/// Others reach it, but it reaches nobody.
+/// Can be reached, but reaches nobody.
 class Undialled final : public core::Transport {
  public:
   Undialled(std::unique_ptr<core::Transport> beneath, Dials& dials)
@@ -95,7 +94,7 @@ class Byte {
   std::byte in_{}, out_{};
 };
 
-constexpr int kInVain = 8;  // dials: more than make the engine seek somebody
+constexpr int kInVain = 8;  // dials: more than it takes to seek somebody
 
 }  // namespace
 
@@ -157,7 +156,7 @@ TEST_CASE(
   core::Contacts elsewhere = rig.engines[1]->contacts();
   elsewhere.at("beta") = engine.contacts().at("beta");
   engine.introduce(ProcessId{101}, elsewhere);
-  CHECK(engine.unreached().empty());  // it was heard: what it said is tried first
+  CHECK(engine.unreached().empty());  // it was heard from: what it said is tried first
   CHECK(dials.ended == 0);
   engine.progress();
   CHECK(dials.ended == 1);  // nobody listens where that dial went
@@ -212,7 +211,7 @@ TEST_CASE(
   CHECK(sleep > 10 * kMillisecond);
   CHECK(sleep <= core::kRedialServed);
   rig.pass_away(20 * kSecond);
-  CHECK(beta[0].dials > dialled + 1);  // nor is it where nobody calls in
+  CHECK(beta[0].dials > dialled + 1);  // nor when nobody calls in
   CHECK(beta[0].dials < dialled + 10);
   refuse_all(beta, false);
   pass(rig, 10 * kSecond);
@@ -236,7 +235,7 @@ TEST_CASE("a pair that has lost what served it dials quickly again") {
   pass(rig, 2 * kSecond);
   CHECK(alpha[0].dials + beta[0].dials > before + 10);
   const std::int64_t sleep = rig.pass_away(2 * kSecond);
-  CHECK(sleep >= 0);  // it has this to do
+  CHECK(sleep >= 0);  // for it has this to do
   CHECK(sleep <= core::kRedialUnserved * 3 / 2);
   refuse_all(alpha, false);
   pass(rig, kSecond);

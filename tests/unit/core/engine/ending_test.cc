@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that end in good order while a peer is slow, stopped or dead: what was reported done is taken,
-// or the receiver is told.
+// Processes that end in good order while a peer is slow, stopped or dead: what was reported done is
+// delivered, or the receiver is told.
 #include <atomic>
 #include <thread>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kSentBytes = 4000;
 constexpr std::size_t kMessages = 60;
 
-/// Rank 0 has sent to rank 1 over tcp, is told that all is done, and ends; rank 1 has stopped reading.
+/// Rank 0 has sent to rank 1 over tcp, is told that all is done, and ends; rank 1 stopped reading.
 class Ending {
  public:
   enum class Last { kOnTheirWay, kVanished };  // half of the messages

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The biased lock tells of the first application thread that enters after an agent that watches for it.
+// The biased lock reports the first application thread that enters after an agent that watches
+// for it.
 #include <doctest/doctest.h>
 
 #include "core/engine/biased_lock.h"
@@ -39,7 +40,7 @@ TEST_CASE("the first application thread to enter after an agent that watches is 
       lock.lock(Caller::kAgent);
       lock.watch_entry();
       lock.unlock();
-      lock.lock(Caller::kAgent);  // an agent is not an application
+      lock.lock(Caller::kAgent);  // an agent does not count as an application
       lock.unlock();
       CHECK(watch.entries == round - 1);
       enter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine tells those who watch: switches, lost paths, lost peers.
+// What an engine reports to observers: switches, lost paths, lost peers.
 #include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/tapped.h"
 #include "tests/unit/core/engine/traffic.h"
@@ -10,7 +10,7 @@ using Kind = EngineEvent::Kind;
 
 namespace {
 
-/// "switched to alpha", of rank 0's engine, in their order.
+/// Events of rank 0's engine in order, such as "switched to alpha".
 struct Watcher {
   explicit Watcher(Rig& rig) {
     rig.engines[0]->on_event([this, &rig](const EngineEvent& event) {
@@ -69,7 +69,7 @@ TEST_CASE("a peer that is proved dead is told") {
   Traffic traffic(rig, Traffic::Sizes::kEager);
   run(rig, traffic, 20);
   CHECK(watcher.told == std::vector<std::string>{"switched to shared"});
-  break_all(taps[0]);  // what memory that is shared has lost is lost for good
+  break_all(taps[0]);  // a loss in shared memory is final
   rig.until([&] { return watcher.told.size() == 2; });
   CHECK(watcher.told.back() == "lost all");
 }

@@ -9,11 +9,11 @@ using namespace livebtl::test;
 
 namespace {
 
-/// Rank 0 of a pair that has used alpha and moved to beta, where the old path is not closed yet.
+/// Rank 0 of a pair that has moved from alpha to beta, where the old path is not closed yet.
 struct Moved {
   static Settings at_once() {
     Settings settings;
-    settings.linger_ms = 0;  // nobody moves rank 1 meanwhile
+    settings.linger_ms = 0;  // rank 1 gets no turns meanwhile
     return settings;
   }
   Moved() {
@@ -50,7 +50,7 @@ TEST_CASE("a process that has said goodbye counts no lost path when its peer giv
   pair.ladder.order(1, core::Rung::kNew, pair.after);
   pair.rig.until([&] { return pair.paths_are_gone(); });
   CHECK(lost(pair.rig, "alpha") + lost(pair.rig, "beta") == 0);
-  CHECK(pair.alpha[0].dials + pair.alpha[1].dials <= 2);  // as they met; nobody dials anew
+  CHECK(pair.alpha[0].dials + pair.alpha[1].dials <= 2);  // from when they met; nobody dials again
 }
 
 TEST_CASE("... but one that has not said goodbye does") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A transport is told of every peer that may dial it: however its address became known, and again when the
-// transport is opened again.
+// A transport is told of every peer that may dial it, however its address became known, and again
+// when the transport is reopened.
 #include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -15,7 +15,7 @@ bool holds(const std::vector<Blob>& addresses, const Blob& wanted) {
 
 Blob told_by(Rig& rig, std::size_t i) { return rig.engines[i]->contacts().at("tcp"); }
 
-/// One message, so that the pair has met.
+/// One message, so that the pair meets.
 void meet(Rig& rig, std::size_t from, std::size_t to) {
   Watched send, receive;
   REQUIRE(rig.ports[to]->receive({.ignore = ~Tag{0}}, receive) == Accept::kAccepted);

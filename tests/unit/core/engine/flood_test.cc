@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many more messages than there is credit for, and a receiver that takes them late.
+// Many more messages than there is credit for, and a receiver that is late to receive them.
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
@@ -11,7 +11,7 @@ bool all_ended(const std::vector<Watched>& operations) {
   return std::ranges::all_of(operations, [](const auto& each) { return each.done_count == 1; });
 }
 
-/// 3,000 messages that nobody receives at first, at a receiver with little credit.
+/// 3,000 messages that nobody receives at first, for a receiver with little credit.
 struct Flood {
   Flood(const std::string& transport, std::uint32_t memory)
       : rig(2, {tapped(transport, taps, transport)}, 1, settings(memory)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/flooder.h -- a process of strangers: it calls a tcp listener as fast as it can, and
-// says a well-formed HELLO each time.
+// tests/unit/core/engine/flooder.h -- a process of strangers: it dials a tcp listener as fast as it
+// can, and sends a well-formed HELLO each time.
 //
-// A child of the test, so that what it needs is not measured; it calls nothing that takes a lock of the
-// test's. Wants Linux.
+// A child of the test, so that its own use of resources is not measured; it calls nothing that
+// takes a lock of the test's. Needs Linux.
 #pragma once
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ namespace livebtl::test {
 
 class Flooder {
  public:
-  /// hellos: said in turn.
+  /// hellos: sent in turn.
   Flooder(std::uint16_t port, const std::vector<Blob>& hellos, std::uint64_t wanted)
       : progress_(new (map()) Progress), wanted_(wanted) {
     std::vector<Blob> calls;
@@ -38,7 +38,7 @@ class Flooder {
     REQUIRE(child_ >= 0);
     if (child_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      ::close_range(3, ~0U, 0);  // the members' own
+      ::close_range(3, ~0U, 0);  // the members' descriptors
       flood(port, calls);
       ::_exit(0);
     }
@@ -51,9 +51,9 @@ class Flooder {
     ::munmap(progress_, sizeof(Progress));
   }
 
-  /// Calls that were answered, and ended.
+  /// Calls that were answered, then ended.
   std::uint64_t answered() const noexcept { return progress_->answered.load(); }
-  /// Calls that found no place, and were closed without a word.
+  /// Calls that found no room, and were closed without a word.
   std::uint64_t turned_away() const noexcept { return progress_->turned_away.load(); }
   bool over() const noexcept { return answered() + turned_away() >= wanted_; }
 
@@ -114,7 +114,7 @@ class Flooder {
     wanted.data.ptr = &call;
     ::epoll_ctl(poller, EPOLL_CTL_ADD, call.fd, &wanted);
   }
-  /// true: the call has ended.
+  /// Returns whether the call has ended.
   bool turn(Call& call, int poller, const Blob& words) {
     if (!call.said) {
       call.said = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A child, by fork(), of a process with open ports: what it destroys is nothing of its parent's.
+// A child, by fork(), of a process with open ports: it destroys nothing of its parent's.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kLargeBytes = 1 << 20;
 
-/// Closes the ports in a child, which ends then. Only the parent goes on. posted: an operation of the parent's.
+/// Closes the ports in a child, which then exits; only the parent returns. posted: an operation of
+/// the parent's.
 void close_in_child(Rig& rig, const Watched& posted) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
@@ -41,7 +42,7 @@ TEST_CASE("a forked child that closes its ports takes nothing of its parent's aw
     REQUIRE(rig.ports[0]->receive({.tag = 2, .slices = {}}, unmatched) == Accept::kAccepted);
     REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .tag = 1, .slices = {&from, 1}}, send) ==
             Accept::kAccepted);
-    // Until the first data lie there, and the receiver has not looked.
+    // Until the first data lie there, unread by the receiver.
     rig.until([&] {
       taps[1].deaf = taps[0].posted[core::FrameKind::kData] != 0;
       return taps[1].deaf.load();
@@ -52,7 +53,7 @@ TEST_CASE("a forked child that closes its ports takes nothing of its parent's aw
     CHECK(receive.completion.code == Errc::kOk);
     CHECK(in == out);
     CHECK(lost(rig, beneath) == 0);
-    rig.ports.clear();  // before `unmatched` is gone
+    rig.ports.clear();  // before `unmatched` is destroyed
   }
 }
 
@@ -60,12 +61,12 @@ TEST_CASE("a forked child ends its waker though the agent was just calling it") 
   Rig rig(2, {kind("self"), kind("sm")});
   bool armed = false;
   int id = 0, status = -1;
-  // In the agent's turn, which has what guards the wakers.
+  // In the agent's turn, which holds what guards the wakers.
   id = rig.engines[1]->add_waker([&] {
     if (!armed || status != -1) return;
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(20);  // not for ever
+      ::alarm(20);  // not forever
       rig.engines[1]->remove_waker(id);
       ::_exit(0);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs that have nothing to send are together again after a hold, so that each learns of the other's end.
+// Pairs that have nothing to send reconnect after a hold, so that each learns of the other's end.
 #include "tests/unit/core/engine/long_hold.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -22,7 +22,7 @@ struct HeldIdle {
       });
     });
   }
-  /// Else neither would learn by it that the other has ended.
+  /// Else neither would learn that the other has ended.
   void come_together_after() {
     rig.until([&] { return taps[0].sinks.empty() && taps[1].sinks.empty(); });
     for (auto& engine : rig.engines) engine->end_hold(1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A flood of HELLOs from strangers costs bounded memory while it lasts and nothing afterwards, and what goes
-// on between members goes on.
+// A flood of HELLOs from strangers costs bounded memory while it lasts and none afterwards, and
+// traffic between members continues.
 //
-// The whole measure, a million HELLOs with the rates, is taken by hand (tests/README.md):
+// The full measurement, a million HELLOs with the rates, is run by hand (tests/README.md):
 // engine_test --no-skip -tc='a million*'
 #include <numeric>
 
@@ -18,10 +18,11 @@ using namespace livebtl::test;
 namespace {
 
 constexpr std::size_t kMemoryMax = 1u << 20;
-// Of what is kept for the next connection (a block to read into has 320 KiB) there may be one more than before.
+// Of what is kept for the next connection (a read block has 320 KiB) there may be one more than
+// before.
 constexpr std::size_t kKeptMax = kMemoryMax / 2;
 
-/// Said by processes that are not of the job, in turn with what others have overheard of those that are.
+/// From processes that are not of the job, alternating with HELLOs overheard from those that are.
 std::vector<Blob> hellos() {
   const Secret of_the_job(std::array<std::byte, 32>{std::byte{7}});
   const Secret guessed(std::array<std::byte, 32>{std::byte{8}});
@@ -48,7 +49,7 @@ class Besieged {
     run(rig, traffic, 50);
     switch_over();
     switch_over();
-    // What such callers need once is there, and in the allocator's caches.
+    // What such callers need once exists, and is in the allocator's caches.
     const Flooder few = flood(400);
     while (!few.over()) {
       traffic.step();
@@ -61,8 +62,8 @@ class Besieged {
     REQUIRE(listens);
     return {listens->sockets.front().port, hellos(), count};
   }
-  /// Members go on as long as the flood lasts, in a time of theirs that is faster, since they let in only so many
-  /// strangers a second; returns the most memory that was in use.
+  /// Members run as long as the flood lasts, on a clock of their own that is faster, since they
+  /// admit only so many strangers a second; returns the peak memory in use.
   std::size_t endure(const Flooder& flood) {
     std::size_t most = 0, turns = 0;
     while (!flood.over()) {
@@ -93,7 +94,7 @@ class Besieged {
     return static_cast<double>(traffic.received(1) - before) * 1e9 /
            static_cast<double>(monotonic_now() - began);
   }
-  /// A new process joins, dials the first, where strangers call, and is heard by it.
+  /// A new process joins, dials the first member, where strangers call, and is heard.
   TimeNs time_to_meet() {
     const auto here = rig.engines[0]->open_port({});
     REQUIRE(here);
@@ -114,7 +115,7 @@ class Besieged {
     rig.engines.pop_back();
     return took;
   }
-  /// Nobody calls any more, and who has not said a good hello by then has had time for it.
+  /// Nobody calls any more, and the time for a good hello runs out.
   void let_time_pass() {
     rig.pass(core::kHelloTimeout + kSecond);
     rig.pass(kMillisecond);
@@ -160,7 +161,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Of several turns, as others use this machine, too.
+/// Medians of several turns, as others use this machine as well.
 struct Measure {
   explicit Measure(Besieged& members) {
     std::vector<double> rates, times, meetings;
@@ -181,12 +182,12 @@ struct Measure {
 TEST_CASE("a million HELLOs: memory, rate and switches" * doctest::skip()) {
   Besieged members;
   const Measure quiet(members);
-  members.rate(kSecond);  // in which the windows for those who came and went are given back
+  members.rate(kSecond);  // meanwhile the windows of those that came and went are freed
   const std::size_t before = memory_in_use();
   const TimeNs began = monotonic_now();
   const Flooder flood = members.flood(1'000'000);
   const Measure flooded(members);
-  REQUIRE_FALSE(flood.over());  // else it was not measured under the flood
+  REQUIRE_FALSE(flood.over());  // else the measurement was not under the flood
   MESSAGE(
       "messages a second ", quiet.rate, " -> ", flooded.rate, "; a switch in us ",
       quiet.switch_time / 1e3, " -> ", flooded.switch_time / 1e3,

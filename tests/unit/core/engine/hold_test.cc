@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HOLD between engines over real sockets and memory: what is parked, for how long, and that nothing
-// is lost by it.
+// is lost.
 #include "tests/unit/core/engine/long_hold.h"
 #include "tests/unit/core/engine/rig.h"
 #include "tests/unit/core/engine/traffic.h"
@@ -34,7 +34,7 @@ std::uint64_t frames(Rig& rig) {
   return count;
 }
 
-/// Large messages to each other engine may go by each transport, which is dialled last for them.
+/// Whether all transports may carry large messages to all engines; they are dialled for those last.
 bool all_connected(Rig& rig) {
   return std::ranges::all_of(rig.engines, [&](const auto& engine) {
     const auto transports = engine->status().transports;
@@ -63,7 +63,7 @@ TEST_CASE("held engines send nothing, and go on where they were") {
   for (const auto& names : kSets) {
     CAPTURE(names);
     core::Routing routing;
-    // Bulk data goes by both.
+    // Bulk data goes over both.
     if (names.size() == 2) routing.tuning = {{"sm", {7, {}, {}}}, {"tcp", {7, {}, {}}}};
     Rig rig(3, kinds_of(names), 1, {}, 1, routing);
     Traffic traffic(rig);
@@ -72,7 +72,7 @@ TEST_CASE("held engines send nothing, and go on where they were") {
       traffic.step();
       return all_connected(rig);
     });
-    rig.pass(0);  // time stands still: who is silent for long is asked, held or not
+    rig.pass(0);  // time stands still: long silence is probed, held or not
     for (std::uint64_t id = 1; id <= 20; ++id) {
       park(rig, traffic, id);
       const std::uint64_t before = frames(rig);
@@ -128,7 +128,7 @@ TEST_CASE("a hold whose lease runs out sends on, and is broken for ever") {
   CHECK(engine.end_hold(4).state == HoldState::kBroken);
   CHECK(engine.hold({6, kLong, 0}).refusal.find("0x5") != std::string::npos);  // not ended yet
   CHECK(engine.end_hold(5).state == HoldState::kNone);
-  // An order of it that was late.
+  // A late order of that hold.
   CHECK(engine.hold({5, kLong, 0}).refusal.find("ended") != std::string::npos);
   run(rig, traffic, 5);
 }
@@ -192,7 +192,7 @@ TEST_CASE("a held process answers the probes of one that is not held, and both k
     traffic.step();
     return rig.engines[0]->hold_report().state == HoldState::kParked;
   });
-  const TimeNs until = monotonic_now() + 50 * kMillisecond;  // some probes' time
+  const TimeNs until = monotonic_now() + 50 * kMillisecond;  // time for some probes
   while (monotonic_now() < until) turn(rig, traffic, 1);
   for (auto& engine : rig.engines) {
     for (const auto& transport : engine->status().transports) CHECK(transport.paths_lost == 0);
@@ -208,7 +208,7 @@ TEST_CASE("a held process does not take the silence of a stopped peer for a brok
   Traffic traffic(rig);
   run(rig, traffic, 5);
   park(rig, traffic, 5);
-  const TimeNs until = monotonic_now() + 50 * kMillisecond;  // some probes' time
+  const TimeNs until = monotonic_now() + 50 * kMillisecond;  // time for some probes
   while (monotonic_now() < until) {
     traffic.step();
     rig.engines[0]->progress();

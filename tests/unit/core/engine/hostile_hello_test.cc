@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Well-formed HELLOs of processes that prove nothing, and addresses that are another process's now: nothing
-// is kept of the former, and the latter are not dialled for ever.
+// Well-formed HELLOs from processes that prove nothing, and addresses that now belong to another
+// process: nothing is kept of the former, and the latter are not dialled forever.
 #include <deque>
 
 #include "core/path/address.h"
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kCallers = 500;
 constexpr std::size_t kAtOnce = 50;
 
-/// One connection: says a HELLO, and nothing more.
+/// One connection: sends a HELLO, and nothing more.
 class Call final : core::EndpointSink {
  public:
   Call(std::unique_ptr<core::Endpoint> endpoint, Blob hello)
@@ -41,7 +41,7 @@ class Call final : core::EndpointSink {
   bool posted_ = false, over_ = false;
 };
 
-/// Processes without number, which know where an engine listens.
+/// Any number of processes that know where an engine listens.
 class Callers final : core::TransportSink {
  public:
   Callers() {
@@ -58,7 +58,7 @@ class Callers final : core::TransportSink {
     calls_.emplace_back(std::move(*endpoint), hello);
     await(rig, kAtOnce - 1);
   }
-  /// Until all but so many have been answered, or ended.
+  /// Waits until all but `open_max` calls have been answered or ended.
   void await(Rig& rig, std::size_t open_max) {
     rig.until([&] {
       transport_->progress(*this, monotonic_now(), 64);
@@ -126,7 +126,7 @@ class HostileByte {
 TEST_CASE("of a process that proves nothing no record is made, whatever its HELLO says") {
   const Secret of_the_job(std::array<std::byte, 32>{std::byte{7}});
   const Secret guessed(std::array<std::byte, 32>{std::byte{8}});
-  // The second is what a replayed HELLO amounts to: nobody answers the challenge.
+  // The second stands for a replayed HELLO: nobody answers the challenge.
   for (const Secret& secret : {guessed, of_the_job}) {
     Rig rig(1, {kind("self"), kind("tcp")});
     const Blob address = contact_of(rig, 0);
@@ -154,7 +154,7 @@ TEST_CASE("a peer whose address is now that of a connected process is sought, an
   CHECK_FALSE(byte.received());
   rig.engines[0]->introduce(sought.front(), rig.engines[1]->contacts());
   rig.until([&] { return byte.received(); });
-  rig.ports.clear();  // ends what is open: its memory goes now
+  rig.ports.clear();  // ends what is open before its memory goes
 }
 
 TEST_CASE("a peer whose death is proved while its proof is on the way is not connected by it") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/hostile_member.h -- a member that knows the job's secret, proves who it is, and then
-// sends what a test wants: frames of its own making, over a real tcp connection to an engine of a rig.
+// tests/unit/core/engine/hostile_member.h -- a member that knows the job's secret, proves who it
+// is, then sends what a test wants: frames of its own making, over a real tcp connection to an
+// engine of a rig.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
  public:
   static constexpr std::uint64_t kProcess = 7;
 
-  /// What it says of itself, and with which secret.
+  /// What it claims to be, and with which secret.
   struct Claim {
     Secret secret = Secret(std::array<std::byte, 32>{std::byte{7}});
     std::string job = "test";
@@ -24,7 +25,7 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
   };
 
   explicit HostileMember(Rig& rig) : HostileMember(rig, {}) {}
-  /// Connects to rank 0 of the rig, and is proved, challenged or refused when this returns.
+  /// Connects to rank 0 of the rig. On return it is proved, challenged or refused.
   HostileMember(Rig& rig, const Claim& claim)
       : rig_(rig), transport_(make()), handshake_(dial(claim)), keeps_proof_(claim.keeps_proof) {
     const auto parts = core::decode_address(rig.ports[0]->address());
@@ -40,14 +41,14 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
     else
       prove();
   }
-  /// Answers the challenge, and is let in or refused when this returns.
+  /// Answers the challenge. On return it is admitted or refused.
   void prove() {
     keeps_proof_ = false;
     until([&] { return handshake_.open() || down_; });
     if (!down_) endpoint_->trust();
   }
 
-  /// The next numbered frame, with any header and payload. Gives up when the connection has ended.
+  /// Sends the next numbered frame, with any header and payload, unless the connection has ended.
   template <class Body>
   void send(core::FrameKind kind, const Body& body, Bytes payload = {}, std::uint8_t flags = 0) {
     const core::Header<Body> header{{kind, flags, 0, port_, 1, next_seq_++, 1}, body};
@@ -62,7 +63,7 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
       return down_ || endpoint_->post({bytes_of(header), payload, 0, false}) != core::Post::kRetry;
     });
   }
-  /// Acknowledges, and gives credit back that was never used or was.
+  /// Acknowledges, and gives back credit, whether it was used or not.
   void acknowledge(std::uint64_t ack, const core::CreditBody& credit = {}) {
     const core::Header<core::CreditBody> header{{core::FrameKind::kAck, 0, 0, 0, 0, 0, ack},
                                                 credit};
@@ -70,7 +71,7 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
       return down_ || endpoint_->post({bytes_of(header), {}, 0, false}) != core::Post::kRetry;
     });
   }
-  /// Both sides turn until the condition holds.
+  /// Gives both sides turns until the condition holds.
   template <class Condition>
   void until(Condition condition) {
     rig_.until([&] {
@@ -87,7 +88,7 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
   }
 
   bool down() const noexcept { return down_; }
-  /// How many frames of that kind have come.
+  /// How many frames of that kind have arrived.
   std::size_t came(core::FrameKind kind) const {
     const auto found = came_.find(kind);
     return found == came_.end() ? 0 : found->second;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a switch of a pair that has nothing to say puts on the wires: each frame more wakes a process that would sleep.
+// What a switch puts on the wires for a pair with nothing to say: each extra frame wakes a process
+// that would sleep.
 #include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -9,10 +10,11 @@ using core::FrameKind;
 
 namespace {
 
-// An agent that was not needed in one absence leaves the next ones unattended for three seconds (presence.h).
+// After an absence that did not need the agent, the next ones are unattended for three seconds
+// (presence.h).
 constexpr TimeNs kUntilAttended = 4 * kSecond;
 
-/// One message there and one back, and nothing is owed any more.
+/// One message each way, until nothing is owed any more.
 void talk(Rig& rig, std::size_t one, std::size_t other) {
   for (const auto& [from, to] : {std::pair(one, other), std::pair(other, one)}) {
     Watched send, receive;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that joins in mid-ladder and has no transport but the one that is being taken away.
+// A process that joins in mid-ladder and has only the transport that is being removed.
 #include "tests/unit/core/engine/rig.h"
 
 using namespace livebtl;
@@ -9,7 +9,7 @@ using core::Rung;
 
 namespace {
 
-/// One message to rank 2, which joined while alpha, all that it has, is being removed.
+/// One message to rank 2, which joined while alpha, its only transport, is being removed.
 class Newcomer {
  public:
   explicit Newcomer(Rig& rig) : rig_(rig) {
@@ -18,7 +18,7 @@ class Newcomer {
     rig_.until([&] { return all_reached(); });
     rig_.join({kind("self"), kind("tcp", "alpha")}, {1, 1, Rung::kJoint, {}, without_});
   }
-  ~Newcomer() { rig_.ports.clear(); }  // ends what is open: its memory goes now
+  ~Newcomer() { rig_.ports.clear(); }  // ends what is open before its memory goes
 
   void order(Rung rung) {
     for (auto& engine : rig_.engines) engine->submit({1, 1, rung, {}, without_});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Credit that could not be given ahead when a message was stored comes when what was in the way has gone.
+// Credit that could not be given ahead when a message was stored comes once the obstacle is gone.
 #include "tests/unit/core/engine/unreceived.h"
 
 using namespace livebtl;
@@ -14,9 +14,9 @@ TEST_CASE("credit that answers were in the way of comes back when these have gon
     REQUIRE(messages.send(i, kOthersTag, messages.payload.size()) == Accept::kAccepted);
   messages.rig.until([&] { return messages.posted(FrameKind::kRts) == messages.count; });
   for (int i = 0; i < 10; ++i)
-    messages.rig.pass(kMillisecond);  // stored, and the credit for them is back
+    messages.rig.pass(kMillisecond);  // stored, with the credit for them back
   messages.taps[1].busy = true;
-  messages.receive_all();  // more answers than the credit in headers, and none can be posted
+  messages.receive_all();  // more answers than credit in headers, but none can be posted
   for (Watched& each : behind) {
     const SendRequest request{
         .to = messages.rig.to(0, 1), .tag = kAwaitedTag + 1, .slices = {&large, 1}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/ladder.h -- switches between the engines of a rig, rung by rung, while what the
-// test has under way goes on.
+// tests/unit/core/engine/ladder.h -- switches between the engines of a rig, rung by rung, while the
+// test's own traffic goes on.
 #pragma once
 
 #include <functional>

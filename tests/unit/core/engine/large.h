@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/large.h -- large messages that both paths of a pair carry.
+// tests/unit/core/engine/large.h -- large messages carried by both paths of a pair.
 #pragma once
 
 #include "tests/unit/core/engine/rig.h"
@@ -8,7 +8,7 @@ namespace livebtl::test {
 
 constexpr std::size_t kLargeBytes = 40000;  // one frame
 
-/// A large message from rank 0 to rank 1 by each path: its data go by the one that has carried
+/// One large message from rank 0 to rank 1 for each path: each goes by the path that has carried
 /// less.
 class Large {
  public:
@@ -26,7 +26,7 @@ class Large {
       REQUIRE(rig.ports[0]->send(request, sends_[i]) == Accept::kAccepted);
     }
   }
-  ~Large() { rig_.ports[0].reset(); }  // ends what is open: its memory goes now
+  ~Large() { rig_.ports[0].reset(); }  // ends what is open before its memory goes
   bool arrived() const {
     return std::ranges::all_of(receives_, [](const Watched& each) { return each.done_count == 1; });
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that was spawned where it finds nobody learns late where the job stands, when it has pairs already (ADR 0044).
+// A process that was spawned where it finds nobody, and has pairs by the time it learns where the
+// job stands (ADR 0044).
 #include "tests/unit/core/engine/traffic.h"
 
 using namespace livebtl;
@@ -11,7 +12,8 @@ namespace {
 
 Rung above(Rung rung) { return static_cast<Rung>(static_cast<int>(rung) + 1); }
 
-/// Engine 0 is of a job that has been switched from alpha to beta before it met engine 1, which does not know.
+/// Engine 0 is in a job that was switched from alpha to beta before it met engine 1, which does not
+/// know.
 class Spawned {
  public:
   Spawned() : rig_(2, {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// long_hold.h -- the hold that tests order, whose lease outlasts them.
+// long_hold.h -- the hold that tests order, with a lease that outlasts them.
 #pragma once
 
 #include "base/clock.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs that lose several paths at once: the peer is told of each, by whatever path there is or comes.
+// Pairs that lose several paths at once: the peer is told of each, over whatever path exists or
+// opens next.
 #include "tests/unit/core/engine/large.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -9,7 +10,7 @@ using core::FrameKind;
 
 namespace {
 
-/// Three paths, of which rank 0 loses the first two; no new ones can be made by them.
+/// Three paths, of which rank 0 loses the first two; their transports can make no new ones.
 struct Three {
   Three() {
     const Large large(rig);

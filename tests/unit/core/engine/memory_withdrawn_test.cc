@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that is wanted back in the middle of a transfer: deregistered regions and closed ports.
-// From then on the memory is left alone, whatever was under way, and both sides hear of the end.
+// Memory that its owner takes back in mid-transfer: deregistered regions and closed ports. From
+// then on it is left alone, whatever was under way, and both sides are told of the end.
 #include <cstring>
 
 #include "tests/unit/core/engine/tapped.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kWithdrawnBytes = 6u << 20;
 constexpr std::byte kBlank{0x00};
-constexpr std::byte kOwn{0xDD};  // what the owner writes once the memory is his again
+constexpr std::byte kOwn{0xDD};  // written by the owner once it has the memory back
 
 using Memory = std::vector<std::byte>;
 
@@ -24,7 +24,7 @@ bool none(const Memory& memory, std::byte value) {
   return std::memchr(memory.data(), std::to_integer<int>(value), memory.size()) == nullptr;
 }
 
-/// Data that holds neither of the bytes above.
+/// Data that contains neither of the bytes above.
 Memory data_of(std::uint64_t seed) {
   Memory data = pattern(kWithdrawnBytes, seed);
   for (std::size_t at = 0; at < kWithdrawnBytes; at += sizeof(std::uint64_t)) {
@@ -45,7 +45,7 @@ std::uint64_t register_at(Rig& rig, std::size_t at, Memory& memory) {
 
 const std::vector<std::string> kMemoryTransports = {"tcp", "sm"};
 
-/// Moves the engines until some of the bytes have arrived, and `more` turns beyond.
+/// Moves the engines until the first bytes have arrived, then `more` further turns.
 void until_under_way(Rig& rig, const Memory& target, int more) {
   rig.until([&] { return target[0] != kBlank; });
   for (int i = 0; i < more; ++i) {
@@ -54,7 +54,7 @@ void until_under_way(Rig& rig, const Memory& target, int more) {
   }
 }
 
-/// A message after it all: what was in flight before has come by then.
+/// A last message: by then whatever was in flight before has arrived.
 void settle(Rig& rig) {
   Watched sent, received;
   ReceiveRequest request{.tag = 99};

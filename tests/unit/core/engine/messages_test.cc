@@ -29,8 +29,8 @@ void receive(Rig& rig, std::size_t at, Tag tag, std::vector<std::byte>& buffer,
 
 const std::vector<std::string> kBothTransports = {"tcp", "sm"};
 
-/// One message from the first process; its receive is posted before it is sent, or once it is
-/// there.
+/// One message from the first process; its receive is posted before it is sent or after it has
+/// arrived.
 void deliver(Rig& rig, std::size_t target, Tag tag, std::size_t bytes, bool expected) {
   const auto data = pattern(bytes, tag);
   std::vector<std::byte> buffer(bytes);

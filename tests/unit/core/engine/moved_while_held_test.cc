@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs that a routing moves while one end is held: for a while the two ends may differ in what is
-// in use between them.
+// Pairs that a routing moves while one end is held: for a while the two ends may disagree on what
+// is in use between them.
 #include "tests/unit/core/engine/long_hold.h"
 #include "tests/unit/core/engine/tapped.h"
 #include "tests/unit/core/engine/traffic.h"
@@ -19,7 +19,7 @@ core::Routing leaving(const std::string& from, const std::string& to) {
   return routing;
 }
 
-/// An operation that who is held refuses, and that is taken back: its standing is in force then.
+/// An operation that a held process refuses, and that is taken back: its standing is then in force.
 void leave_at(core::EngineCore& engine, std::uint64_t operation, const core::Routing& standing) {
   engine.submit({operation, 2, Rung::kJoint, standing, standing});
   REQUIRE(engine.report().refusal.find("held") != std::string::npos);
@@ -34,7 +34,7 @@ void park_one(Rig& rig, Traffic& traffic, std::size_t i) {
   });
 }
 
-/// One end alone: the other is held, and refuses.
+/// Moves one end alone: the other is held, and refuses.
 void move_by(Rig& rig, Traffic& traffic, std::size_t i, const core::Routing& after) {
   for (const Rung rung : {Rung::kJoint, Rung::kNewTx}) {
     rig.engines[i]->submit({1, 1, rung, {}, after});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/one_byte.h -- a message that two engines meet by.
+// tests/unit/core/engine/one_byte.h -- a message by which two engines meet.
 #pragma once
 
 #include "tests/unit/core/engine/rig.h"

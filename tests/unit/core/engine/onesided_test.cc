@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Put, get and atomics between engines over real transports: what a model in plain memory says
-// while transports are switched and broken, and flushes. On each transport:
-// regions_conformance_test.cc.
+// Put, get and atomics between engines over real transports: against a model in plain memory while
+// transports are switched and broken, and flushes. For each transport: regions_conformance_test.cc.
 #include <array>
 #include <atomic>
 #include <deque>
@@ -76,7 +75,7 @@ TEST_CASE("additions whose answers are lost with a connection are done once") {
   const std::atomic_ref<std::uint64_t> counter(*reinterpret_cast<std::uint64_t*>(memory.data()));
   std::vector<std::byte> little(8);
   REQUIRE(Origin(rig).get({memory.key, 0}, little) == Errc::kOk);
-  rig.until([&] {  // there is another path at once
+  rig.until([&] {  // another path opens at once
     return std::ranges::all_of(
         rig.engines, [](const auto& each) { return each->status().peers.at(0).bulk.size() == 2; });
   });
@@ -106,7 +105,7 @@ TEST_CASE("what is asked of a port that is gone ends alike, whatever it is") {
   const Remote there{memory.key, 0};
   std::uint64_t found = 0;
   REQUIRE(origin.add(there, 1, found) == Errc::kOk);
-  rig.ports[1].reset();  // the region stays, for another port of its space is open
+  rig.ports[1].reset();  // the region stays, since another port of its space is open
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{8192}, std::size_t{300'000}}) {
     CAPTURE(bytes);
     origin.expect_refused(there, bytes);
@@ -150,7 +149,7 @@ TEST_CASE("a flush waits for all that was begun before it, to that peer or to al
 TEST_CASE("flushes count among the operations of a port that may be open at once") {
   Settings settings;
   settings.operations_max = 16;
-  std::deque<Watched> flushes;  // before the rig, which may still tell them
+  std::deque<Watched> flushes;  // before the rig, which may still complete them
   Watched put, more;
   Rig rig(2, {kind("self"), kind("tcp")}, 1, settings);
   const Guarded memory(rig, 64);

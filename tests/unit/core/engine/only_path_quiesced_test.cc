@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs whose only remaining path is over a quiesced transport: the one that they sent on was lost.
+// Pairs whose only remaining path is over a quiesced transport: their send path was lost.
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
@@ -9,7 +9,7 @@ using core::Rung;
 
 namespace {
 
-/// A word each way.
+/// Exchanges a word each way.
 void exchange(Rig& rig) {
   const std::uint32_t word = 7;
   std::uint32_t got[2] = {};
@@ -71,7 +71,7 @@ TEST_CASE("a pair that sends on nothing, and has nothing to send, holds up no la
   REQUIRE(used(rig, 0, 1) == "alpha");
   lose_in_a_hold(rig, alpha);
   REQUIRE(used(rig, 0, 1) == "");
-  REQUIRE(!beta[0].sinks.empty());  // they know each other, by what takes no traffic
+  REQUIRE(!beta[0].sinks.empty());  // they are connected by what takes no traffic
   Routing after = quiesced;
   after.tuning["alpha"].exclusivity = 5000;
   climb(rig, 2, quiesced, after);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transports that an engine refuses to open or to close; two that meet although their addresses have
-// no room for all contacts.
+// Transports that an engine refuses to open or to close; pairs that meet although their addresses
+// have no room for all contacts.
 #include "core/path/address.h"
 #include "tests/unit/core/engine/rig.h"
 
@@ -9,7 +9,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// A transport with other limits than it has; it is never connected.
+/// A transport that claims other limits than its own; it is never connected.
 class Limited final : public core::Transport {
  public:
   Limited(std::unique_ptr<core::Transport> beneath, std::uint32_t payload, std::uint32_t eager)
@@ -48,7 +48,7 @@ core::TransportKind limited(const std::string& name, std::uint32_t payload, std:
   return made;
 }
 
-/// Opens the first at the start, and adds the second, if there is one.
+/// Opens the first at the start, then adds the second, if there is one.
 std::string refusal(std::vector<core::TransportKind> kinds) {
   core::EngineConfig config;
   config.job = "test";
@@ -103,7 +103,7 @@ TEST_CASE("the last transport by which a process reaches itself is not taken awa
 
 namespace {
 
-/// A standing in which all of the rig's transports are quiesced that the address of rank 1 names.
+/// A standing that quiesces all transports of the rig that the address of rank 1 names.
 core::RungOrder quiesced_but_one(const Rig& rig, std::string& left_out) {
   const auto named = core::decode_address(rig.ports[1]->address());
   REQUIRE(named);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pair that moves to and fro while one of its paths is stuck: what overtakes it has one bound, however often it
-// moves, so that the receiver never holds more than the protocol allows.
+// A pair that moves to and fro while one of its paths is stuck: what overtakes it has one bound,
+// however often the pair moves, so that the receiver never holds more than the protocol allows.
 #include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -21,7 +21,7 @@ Settings much_credit() {
   return settings;
 }
 
-/// Messages from rank 0 to rank 1, as many as the engine takes, and what came of them.
+/// Messages from rank 0 to rank 1, as many as the engine accepts, and what became of them.
 class OvertakenStream {
  public:
   explicit OvertakenStream(Rig& rig) : rig_(rig), sends_(kMessageCount), receives_(kMessageCount) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A transport with a pace is left out of rounds that are not due: seldom polled while others bring frames.
+// A transport with a pace is skipped in rounds that are not due: polled seldom while others bring
+// frames.
 #include "tests/unit/core/engine/rig.h"
 
 using namespace livebtl;
@@ -56,7 +57,7 @@ void receive_one(Rig& rig) {
   while (received.done_count == 0 || sent.done_count == 0) rig.engines[0]->progress();
 }
 
-/// Polls during so many rounds of progress, between which no time passes.
+/// Polls during that many rounds of progress, between which no time passes.
 unsigned polls_in(Rig& rig, unsigned& polls, unsigned rounds) {
   const unsigned before = polls;
   for (unsigned round = 0; round < rounds; ++round) rig.engines[0]->progress();
@@ -84,6 +85,6 @@ TEST_CASE("... and at once again where somebody is about to sleep") {
   rig.pass(kSecond);
   receive_one(rig);
   const unsigned before = polls;
-  rig.pass(core::Pace::kEveryNs);  // beside traffic that would not be long enough
+  rig.pass(core::Pace::kEveryNs);  // too short beside traffic
   CHECK(polls - before == 1);
 }

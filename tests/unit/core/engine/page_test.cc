@@ -7,7 +7,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// The value that readers take.
+/// The copy that readers take.
 const core::EnginePage& shown(const core::EnginePageLatch& latch) {
   return latch.copies[latch.sequence.load() % 2];
 }
@@ -30,7 +30,7 @@ void want_byte(Rig& rig, std::size_t at, std::size_t from, std::byte& in, Watche
   REQUIRE(rig.ports[at]->receive(wanted, received) == Accept::kAccepted);
 }
 
-/// Of rank 0, about rank 1.
+/// What rank 0 shows of rank 1.
 core::PeerPage shown_now(Rig& rig, core::EnginePageLatch& latch) {
   rig.engines[0]->show_on(&latch);
   return shown(latch).peer[0];
@@ -113,7 +113,7 @@ TEST_CASE("a page says which sends no receive has taken") {
   SendRequest request{.to = rig.to(0, 1), .tag = 2};
   request.slices = {&from, 1};
   REQUIRE(rig.ports[0]->send(request, offered) == Accept::kAccepted);
-  CHECK(shows().untaken == 0);  // it waits for a path, and its peer knows nothing of it
+  CHECK(shows().untaken == 0);  // it waits for a path; its peer knows nothing of it
   CHECK(shows().queued == 1);
   rig.until([&] { return shows().queued == 0; });
   CHECK(shows().untaken == 1);
@@ -146,7 +146,7 @@ TEST_CASE("an offer that a full window keeps back is none of those, until it is 
   std::vector<Watched> offered(settings.window_bytes /
                                32);  // more offers than the window has room for
   std::uint32_t sent = 0;
-  while (shows().queued == 0) {  // the peer has no turn, so it acknowledges none of them
+  while (shows().queued == 0) {  // the peer gets no turn, so it acknowledges none of them
     REQUIRE(sent < offered.size());
     REQUIRE(rig.ports[0]->send(request, offered[sent++]) == Accept::kAccepted);
     rig.engines[0]->progress();
@@ -187,7 +187,7 @@ TEST_CASE("a page says that messages wait until their receiver receives") {
   std::vector<Watched> sent(kHeaders + kMore), received(sent.size());
   for (Watched& each : sent) send_byte(rig, 0, 1, each);
   CHECK(shows().queued == sent.size());
-  CHECK(shows().out_of_credit == 0);  // a path is what they wait for
+  CHECK(shows().out_of_credit == 0);  // what they wait for is a path
   rig.until([&] { return shows().queued == kMore; });
   CHECK(shows().out_of_credit == 1);
   CHECK(shows().untaken == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the status says of the two lanes of a pair, and how a pair with oneself counts.
+// What the status reports of the two lanes of a pair, and how a pair with oneself counts.
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
@@ -8,7 +8,7 @@ using core::Rung;
 
 namespace {
 
-/// One byte from one to the other, or to itself.
+/// One byte from one process to another, or to itself.
 void talk(Rig& rig, std::size_t from, std::size_t to) {
   Watched sent, received;
   std::byte in{}, out{};
@@ -29,12 +29,12 @@ TEST_CASE("the status names what each lane of a pair travels on") {
   Rig rig(2, {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")});
   auto& engine = *rig.engines[0];
   talk(rig, 0, 1);
-  CHECK(engine.status().peers.at(0).receiving.empty());  // nothing has come yet
+  CHECK(engine.status().peers.at(0).receiving.empty());  // nothing has arrived yet
   talk(rig, 1, 0);
   rig.until([&] { return engine.status().peers.at(0).bulk.size() == 2; });
   talk(rig, 1, 0);
   const core::PeerStatus peer = engine.status().peers.at(0);
-  CHECK(peer.bulk == std::vector<std::string>{"alpha", "beta"});  // equals share it
+  CHECK(peer.bulk == std::vector<std::string>{"alpha", "beta"});  // equal transports share it
   CHECK(peer.receiving == rig.engines[1]->status().peers.at(0).transport);
   for (const core::TransportStatus& transport : engine.status().transports) {
     if (transport.name == "self") continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs with two transports that can lose frames: an idle path is left in peace, a probe is
-// answered on the path that was probed, and one that is dead is found.
+// answered on the path that it probes, and a dead path is found.
 #include "tests/unit/core/engine/large.h"
 #include "tests/unit/core/engine/tapped.h"
 #include "tests/unit/core/engine/traffic.h"
@@ -17,7 +17,7 @@ Settings patient() {
   return settings;
 }
 
-/// Two ranks that have both paths. Both ends send their messages by alpha, or both by beta.
+/// Two ranks with both paths. Both ends send their messages by alpha, or both by beta.
 class Pair {
  public:
   Pair() : rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}, 1, patient()) {
@@ -35,7 +35,7 @@ class Pair {
   Taps& used() { return idle_is_beta ? alpha : beta; }
   Taps& idle() { return idle_is_beta ? beta : alpha; }
   std::uint64_t lost_of(const Taps& taps) { return lost(rig, &taps == &alpha ? "alpha" : "beta"); }
-  /// A message each way for every millisecond that passes.
+  /// A message each way in every millisecond that passes.
   void talk_for(TimeNs time) {
     for (TimeNs passed = 0; passed < time; passed += kMillisecond) {
       run(rig, traffic, 1);
@@ -62,7 +62,7 @@ TEST_CASE("a path on which nothing is waited for is not probed, and not lost") {
 
 TEST_CASE("a probe is answered on the path that was probed") {
   Pair pair;
-  pair.idle()[1].deaf = true;  // holds the large message back, and with it what ends it
+  pair.idle()[1].deaf = true;  // holds back the large message, and what ends it
   Large large(pair.rig);
   pair.rig.until([&] { return pair.idle()[0].posted[FrameKind::kData] != 0; });
   const std::uint64_t answers = pair.idle()[1].posted[FrameKind::kAck];
@@ -107,7 +107,8 @@ TEST_CASE("a path that swallows messages is found while nothing else is sent") {
 
 namespace {
 
-/// One message from rank 0, which has probed its path since, and whose peer has answered: but nobody reads that.
+/// One message from rank 0, which has since probed its path; the peer has answered, but nobody
+/// reads that.
 struct Probed {
   Probed() {
     run(rig, traffic, 2);
@@ -119,7 +120,7 @@ struct Probed {
     for (int i = 0; i < 100; ++i) rig.engines[1]->progress();
     taps[0].deaf = false;
   }
-  /// Rank 0 alone, after that time.
+  /// Rank 0 alone polls, after that time.
   void look(TimeNs later) {
     rig.let(later);
     rig.engines[0]->wait(0);
@@ -150,8 +151,8 @@ TEST_CASE("who looks seldom finds out, too, that nobody answers") {
 
 namespace {
 
-/// 96 MiB, six times what may wait in a queue, from rank 0 to rank 1, by a path that takes none of it at
-/// first, and brings nothing back.
+/// 96 MiB, six times what may wait in a queue, from rank 0 to rank 1, over a path that takes none
+/// of it at first and returns nothing.
 struct SlowPath {
   static constexpr std::size_t kBytes = 96u << 20;
   static constexpr std::uint64_t kFrames = kBytes / (256u << 10);
@@ -161,7 +162,7 @@ struct SlowPath {
     const Slice from{data.data(), kBytes};
     REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .slices = {&from, 1}}, sent) ==
             Accept::kAccepted);
-    rig.until([&] { return posted() > 2; });  // asked for, not only ahead of the request
+    rig.until([&] { return posted() > 2; });  // requested, not only ahead of the request
     taps[1].mute = taps[1].deaf = true;
     for (int i = 0; i < 1000; ++i) rig.engines[0]->progress();
   }
@@ -178,7 +179,7 @@ struct SlowPath {
 
 TEST_CASE("a slow path that takes data of a large message is not lost, though nothing comes back") {
   SlowPath slow;
-  REQUIRE(slow.posted() < SlowPath::kFrames);  // not all of it waits in the path at once
+  REQUIRE(slow.posted() < SlowPath::kFrames);  // the path does not hold all of it at once
   slow.taps[1].deaf = false;
   slow.taps[1].frames_max = 1;
   TimeNs passed = 0;

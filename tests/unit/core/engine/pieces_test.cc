@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large messages over shared memory: copied in pieces, so that both ends copy at once, or exposed, whichever
-// is faster.
+// Large messages over shared memory: copied in pieces, so that both ends copy at once, or exposed,
+// whichever is faster.
 #include "tests/unit/core/engine/large.h"
 #include "tests/unit/core/engine/tapped.h"
 

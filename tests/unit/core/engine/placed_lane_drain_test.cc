@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Paths that carried only data of large messages (the placed lane) and are no longer in use: they
-// count as empty only when all of that data has arrived.
+// count as empty only once all of that data has arrived.
 #include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/large.h"
 #include "tests/unit/core/engine/long_hold.h"
@@ -20,7 +20,7 @@ void pass(Rig& rig, TimeNs time) {
   for (TimeNs passed = 0; passed < time; passed += kMillisecond) rig.pass(kMillisecond);
 }
 
-/// Sends by beta, and its large messages by gamma too.
+/// Sends by beta, and large messages also by gamma.
 bool is_striped(core::EngineCore& engine) {
   const auto peers = engine.status().peers;
   return !peers.empty() && peers[0].transport == "beta" && peers[0].bulk.size() == 2;
@@ -116,13 +116,15 @@ TEST_CASE("a path that only one end used is closed when the pair has moved away"
   after.moved["gamma"] = "beta";
   Ladder ladder{rig, [] {}, routing};
   ladder.go(after);
-  // Shared memory keeps nothing that it was given: it is closed where both ends have said a marker.
+  // Shared memory retains nothing that it was given: it is closed once both ends have sent a
+  // marker.
   pass_until(rig, [&] { return gamma[0].sinks.empty() && gamma[1].sinks.empty(); });
 }
 
 namespace {
 
-/// A pair that has moved to its other path and back: the former send path carries large messages on.
+/// A pair that has moved to its other path and back: the former send path still carries large
+/// messages.
 struct MovedBack {
   MovedBack() {
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the agent takes the application for away: what a thread says that leaves is not forgotten for what another one does,
-// and a timer that was heard does not ring on.
+// When the agent takes the application to be away: a thread's word that it leaves outlasts what
+// another thread does, and a timer that was heeded stops ringing.
 #include "core/engine/presence.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lies in memory that a peer can still change is read once, or copied before it is looked at: else it could be
-// changed between a check and its use. Frames' payloads, as sm hands them over, and fast boxes.
+// What lies in memory that a peer can still change is read once, or copied before it is examined:
+// else it could change between check and use. Payloads of frames, as sm hands them over, and fast
+// boxes.
 #include "tests/unit/core/engine/boxed.h"
 #include "tests/unit/core/engine/counted_memory.h"
 
@@ -10,7 +11,7 @@ using core::FrameKind;
 
 namespace {
 
-/// Touches of one plain copy of so many bytes.
+/// Touches of one plain copy of that many bytes.
 std::size_t touches_of_a_copy(std::size_t bytes) {
   const Pages pages;
   const CountedMemory counted(pages.base(), Pages::kBytes);
@@ -18,7 +19,8 @@ std::size_t touches_of_a_copy(std::size_t bytes) {
   return counted.touches();
 }
 
-/// Two ranks by tcp; frames are put in as if they came from the other one, with a payload in counted memory.
+/// Two ranks over tcp; frames are injected as if the other had sent them, with a payload in counted
+/// memory.
 struct Told {
   Taps taps;
   Rig rig{2, {kind("self"), tapped("alpha", taps)}};
@@ -93,7 +95,7 @@ TEST_CASE("addresses and tickets are copied before they are looked at") {
   const core::Header<core::PathBody> offer{{FrameKind::kTicket, 0, 0, 0, 0, 0, 0}, {77, 0}};
   const Blob offered = ticket("alpha");
   CHECK(told.touches(offer, offered) == touches_of_a_copy(offered.size()));
-  CHECK(told.touches(offer, Blob(4000, std::byte{1})) == 0);  // no ticket is so long
+  CHECK(told.touches(offer, Blob(4000, std::byte{1})) == 0);  // no ticket is that long
   CHECK(told.path().down());
 }
 
@@ -136,7 +138,7 @@ TEST_CASE("an eager message, an active one and a put are copied once") {
 
 namespace {
 
-/// Rank 0 has put a message of 32 bytes into the box that rank 1 looks at.
+/// Rank 0 has put a message of 32 bytes into the box that rank 1 polls.
 struct Boxed {
   Taps taps;
   Rig rig{2, {kind("self"), boxed(taps, 2)}};

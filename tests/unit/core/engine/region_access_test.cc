@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the owner of a region is told of a peer's access: once, and when the memory holds the result.
+// When the owner of a region is told of a peer's access: once, and when the memory holds the
+// result.
 #include "tests/unit/core/engine/regions.h"
 
 using namespace livebtl;
@@ -7,7 +8,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// What the owner's port is told; once a get is said to be over, the memory is used otherwise.
+/// What the owner's port is told; once told that a get is over, it reuses the memory.
 struct Owner {
   explicit Owner(Rig& rig, const Guarded& its_memory) : memory(its_memory) {
     rig.ports[1]->on_remote_access(
@@ -23,7 +24,7 @@ struct Owner {
   }
   const Guarded& memory;
   std::vector<RemoteAccess> told;
-  std::vector<std::byte> seen;  // of the last put, when it was told
+  std::vector<std::byte> seen;  // memory when the last put was told
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/regions.h -- memory of the last rank of a rig, guarded, and rank 0's accesses
-// to it (its own, if it is alone), at will or against a model in plain memory.
+// tests/unit/core/engine/regions.h -- guarded memory of the last rank of a rig, and rank 0's
+// accesses to it (its own, if it is alone), one by one or against a model in plain memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,7 +14,7 @@ namespace livebtl::test {
 
 inline std::size_t last_of(const Rig& rig) { return rig.ports.size() - 1; }
 
-/// Memory of the last rank's that peers may access, with a page on either side that nobody may.
+/// Memory of the last rank that peers may access, between two pages that nobody may.
 class Guarded {
  public:
   Guarded(Rig& rig, std::size_t bytes, Access access = Access::kReadWrite)
@@ -35,7 +35,7 @@ class Guarded {
   }
   std::byte* data() const { return map_ + kPage; }
   std::size_t size() const { return bytes_; }
-  /// Deregisters; from now on whoever touches the memory ends the test.
+  /// Deregisters it; from then on whoever touches the memory ends the test.
   void take_back() {
     REQUIRE(rig_.ports.back()->deregister_region(std::exchange(key, 0)));
     REQUIRE(::mprotect(data(), bytes_, PROT_NONE) == 0);
@@ -104,7 +104,7 @@ class Storm {
       : rig_(rig), memory_(memory), random_(seed), slots_(kSlots) {
     for (Slot& slot : slots_) slot.model.resize(kSlotBytes);
   }
-  ~Storm() { rig_.ports[0].reset(); }  // ends what is open: its memory goes now
+  ~Storm() { rig_.ports[0].reset(); }  // ends what is open before its memory goes
 
   void step() {
     for (std::size_t i = 0; i < slots_.size(); ++i) {

@@ -27,7 +27,8 @@ void atomics_are_refused(const OnTransport& on) {
 
 namespace {
 
-/// Eight scalars at once, with and without what was there, against the same on memory of ours.
+/// Eight scalars at once, with and without fetching the old values, against the same on local
+/// memory.
 void atomic_is_as_at_home(Origin& origin, const Guarded& memory, AtomicOp op, Scalar scalar,
                           bool fetches) {
   CAPTURE(static_cast<int>(op));
@@ -35,7 +36,7 @@ void atomic_is_as_at_home(Origin& origin, const Guarded& memory, AtomicOp op, Sc
   constexpr std::size_t kCount = 8;
   const std::size_t bytes = kCount * core::scalar_bytes(scalar);
   const bool is_real = scalar == Scalar::kF32 || scalar == Scalar::kF64;
-  // Reals of any bits may be no numbers, which compare to nothing.
+  // Reals of any bits may be NaNs, which compare to nothing.
   const auto operand = is_real ? std::vector<std::byte>(bytes) : pattern(bytes, 21);
   auto compare = is_real ? operand : pattern(bytes, 22);
   const auto before = is_real ? operand : pattern(bytes, 23);
@@ -76,7 +77,7 @@ void atomics_are_as_at_home(const OnTransport& on) {
   }
 }
 
-/// What is no operation is not begun.
+/// Invalid operations are not begun.
 void nonsense_is_refused_at_once(const OnTransport& on) {
   Rig rig(on.ranks, on.kinds);
   const Guarded memory(rig, 4096);

@@ -10,13 +10,13 @@ namespace livebtl::test {
 struct OnTransport {
   std::string name;
   std::vector<core::TransportKind>
-      kinds;  // beside the transport itself, one to connect it by, where it wants that
+      kinds;  // beside the transport itself, one to connect it by, where it needs that
   std::size_t ranks = 2;
   std::size_t storm = 300;  // accesses
-  bool own_threads = true;  // each process may be moved by one
+  bool own_threads = true;  // each process may be moved by its own
 };
 
-/// From now on by the one that is meant: the pair has met, and its paths are there.
+/// Until the pair has met over the transport under test, and its paths are there.
 inline void meet(Rig& rig, const OnTransport& on, std::uint64_t key) {
   std::vector<std::byte> little(8);
   rig.until([&] {
@@ -32,7 +32,7 @@ void nonsense_is_refused_at_once(const OnTransport& on);
 
 // regions_taken_back.cc
 void memory_is_taken_back(const OnTransport& on);
-/// The same by one thread while another moves the owner, and the memory is freed at once.
+/// The same while another thread moves the owner, and the memory is freed at once.
 void memory_is_freed(const OnTransport& on);
 
 }  // namespace livebtl::test

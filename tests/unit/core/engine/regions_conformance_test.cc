@@ -67,7 +67,7 @@ void run(const OnTransport& on) {
   if (on.own_threads) memory_is_freed(on);
 }
 
-/// libfabric's ofi_rxm is refused without it; set for as long as this lives.
+/// libfabric's ofi_rxm is refused without this variable; it is set while the object lives.
 struct SharedReceives {
   SharedReceives() { ::setenv(kName, "1", 1); }
   ~SharedReceives() { ::unsetenv(kName); }
@@ -76,13 +76,13 @@ struct SharedReceives {
   static constexpr const char* kName = "FI_OFI_RXM_USE_SRX";
 };
 
-/// tcp to connect by.
+/// With tcp to connect by.
 OnTransport over_libfabric(const std::string& provider) {
   const std::string name = "ofi:" + provider;
   return {name, {kind("self"), kind("tcp"), transports::named(name).value()}};
 }
 
-/// Adds up what it did.
+/// Adds up its faults.
 class Counted final : public conformance::FaultyTransport {
  public:
   Counted(std::unique_ptr<core::Transport> beneath, const conformance::Faults& faults,
@@ -122,14 +122,14 @@ conformance::FaultCounts run_on_faulty(OnTransport on, double sever) {
 
 TEST_CASE("regions of one's own") {
   OnTransport on{"self", {kind("self")}, 1};
-  on.own_threads = false;  // it is done in one go: nothing would be refused
+  on.own_threads = false;  // each access is done at once: nothing would be refused
   run(on);
 }
 TEST_CASE("regions over sm") { run({"sm", {kind("self"), kind("sm")}}); }
 TEST_CASE("regions over tcp") { run({"tcp", {kind("self"), kind("tcp")}}); }
 TEST_CASE("regions over libfabric's tcp;ofi_rxm") { run(over_libfabric("tcp;ofi_rxm")); }
-// Not over its shm, which looks into the memory of an endpoint in the same process that has been
-// closed (1.17); over that it is e2e's promises-over-shm and several-ofi-regions-3.
+// Not over its shm, which accesses the memory of a closed endpoint in the same process (1.17); for
+// that there are e2e's promises-over-shm and several-ofi-regions-3.
 TEST_CASE("regions over libfabric's sockets") { run(over_libfabric("sockets")); }
 TEST_CASE("regions over libfabric's udp;ofi_rxd") { run(over_libfabric("udp;ofi_rxd")); }
 TEST_CASE("regions over libfabric's net") {
@@ -151,7 +151,7 @@ TEST_CASE("regions over verbs") {
                         facts.node);
     };
     OnTransport on{"verbs", {kind("self"), kind("tcp"), verbs}};
-    on.own_threads = false;  // the world is one for both
+    on.own_threads = false;  // both share one world
     run(on);
   }
 }

@@ -28,7 +28,7 @@ void start_some(Rig& rig, Remote remote, std::vector<std::byte>& bytes, bool put
   }
 }
 
-/// How many were refused, and no other way than as a key that is no more.
+/// How many were refused; none may be refused other than for a key that is gone.
 std::size_t refused_of(const std::deque<Watched>& operations) {
   std::size_t refused = 0;
   for (const Watched& each : operations) {
@@ -42,7 +42,7 @@ std::size_t refused_of(const std::deque<Watched>& operations) {
 /// Returns how many were refused.
 std::size_t taken_back(const OnTransport& on, bool putting, int turns) {
   constexpr std::size_t kBytes = 1'500'000;
-  std::deque<Watched> operations;  // before the rig, which may still tell them
+  std::deque<Watched> operations;  // before the rig, which may still complete them
   auto bytes = pattern(kBytes, 5);
   Rig rig(on.ranks, on.kinds);
   Guarded memory(rig, kBytes);
@@ -62,7 +62,7 @@ std::size_t taken_back(const OnTransport& on, bool putting, int turns) {
   return refused;
 }
 
-/// Moves the last rank's engine, whatever the test's thread does.
+/// Moves the last rank's engine, in a thread of its own.
 class Mover {
  public:
   explicit Mover(Rig& rig)
@@ -91,11 +91,11 @@ class Mover {
   std::thread thread_;
 };
 
-/// Puts go on, and another thread moves the owner, while it takes its memory back and frees it at
+/// Puts go on, and another thread moves the owner, which takes its memory back and frees it at
 /// once, to use it for something else. Returns how many were refused.
 std::size_t freed(const OnTransport& on, int turns) {
   constexpr std::size_t kBytes = 1'500'000;
-  std::deque<Watched> operations;  // before the rig, which may still tell them
+  std::deque<Watched> operations;  // before the rig, which may still complete them
   auto bytes = pattern(kBytes, 5);
   Rig rig(on.ranks, on.kinds);
   auto memory = std::make_unique<std::byte[]>(kBytes);
@@ -112,7 +112,7 @@ std::size_t freed(const OnTransport& on, int turns) {
     }
     REQUIRE(rig.ports.back()->deregister_region(key));
     memory.reset();
-    next.assign(kBytes, std::byte{0xEE});  // where it was, most often
+    next.assign(kBytes, std::byte{0xEE});  // usually at the same place
     mover.wait_for_a_turn();
   }
   rig.until([&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// restore_test.cc -- a job that was restored from snapshots: all go on as a new incarnation, over
-// new connections; a process that was left behind is fenced out, and one that was set back alone is told.
+// restore_test.cc -- a job restored from snapshots: all go on as a new incarnation, over new
+// connections; a process left behind is fenced out, and one that was set back alone is told.
 #include "tests/unit/core/engine/restored.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -40,7 +40,7 @@ TEST_CASE("a restored job goes on where it was, over connections of its own") {
       CHECK(lost_peers(*engine) == 0);
       for (const auto& transport : status.transports) CHECK(transport.paths_lost == 0);
     }
-    // sm stays: its other end was restored with this one.
+    // sm stays: both of its ends were restored.
     if (names.back() == "tcp") CHECK(generations(*rig.engines[0]) > before);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/restored.h -- engines that are held, raised and let go on, as a job that was
-// restored from snapshots.
+// tests/unit/core/engine/restored.h -- engines that are held, raised and released, like a job that
+// was restored from snapshots.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ inline void restore(core::EngineCore& engine) {
   CHECK(report.restored_from == kHold);
 }
 
-/// Held, raised and let go on: two processes that have talked.
+/// Holds, raises and releases two processes that have talked.
 inline void restore_all(Rig& rig) {
   Traffic traffic(rig);
   run(rig, traffic, 5);
@@ -41,7 +41,7 @@ inline void restore_all(Rig& rig) {
   run(rig, traffic, 5);
 }
 
-/// One message, until it has come.
+/// One message, until it has arrived.
 inline void say(Rig& rig, std::size_t from, std::size_t to) {
   const std::uint32_t word = 7;
   const Slice slice{&word, sizeof word};

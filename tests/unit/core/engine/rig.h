@@ -46,7 +46,7 @@ inline std::vector<core::TransportKind> two_networks() {
   return {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")};
 }
 
-/// self and these.
+/// self, and these.
 inline std::vector<core::TransportKind> kinds_of(const std::vector<std::string>& names) {
   std::vector<core::TransportKind> kinds{kind("self")};
   for (const std::string& name : names) kinds.push_back(kind(name));
@@ -72,7 +72,7 @@ class Rig {
     config_.now = [this] { return stopped_ != 0 ? stopped_ : monotonic_now(); };
     for (std::size_t i = 0; i < count; ++i) start(kinds, 42 + i % nodes, nullptr);
   }
-  /// From now on the engines' time passes only here. One turn of each engine, its timers included.
+  /// From here on the engines' time passes only here. One turn of each engine, its timers included.
   void pass(TimeNs time) {
     stopped_ = (stopped_ != 0 ? stopped_ : monotonic_now()) + time;
     for (auto& engine : engines) {
@@ -80,10 +80,10 @@ class Rig {
       engine->wait(0);
     }
   }
-  /// Nobody gets a turn.
+  /// The same, but nobody gets a turn.
   void let(TimeNs time) { stopped_ = (stopped_ != 0 ? stopped_ : monotonic_now()) + time; }
-  /// The same while no application calls in: the agents take their turns whenever they are awake. Returns how long
-  /// that of engine i would sleep in the end; below 0: until something happens.
+  /// The same while no application calls in: agents take their turns whenever they are awake.
+  /// Returns how long the agent of engine i would then sleep; below 0: until something happens.
   std::int64_t pass_away(TimeNs time, std::size_t i = 0) {
     if (stopped_ == 0) stopped_ = monotonic_now();
     const TimeNs end = stopped_ + time;
@@ -111,20 +111,20 @@ class Rig {
   void join(std::vector<core::TransportKind> kinds, const core::RungOrder& standing) {
     start(std::move(kinds), 42, &standing);
   }
-  /// The process begins anew under its old id, as one that was set back to its beginning.
+  /// The process starts anew under its old id, like one that was set back to its beginning.
   void set_back(std::size_t i, std::vector<core::TransportKind> kinds) {
     ports.clear();
     engines[i].reset();
     engines[i] = engine(i, std::move(kinds), 42);
     REQUIRE(engines[i]->open_transports());
   }
-  /// One more process with the id of that one, which goes on: it exists twice.
+  /// One more process with the id of process i, which goes on: it exists twice.
   void copy_of(std::size_t i, std::vector<core::TransportKind> kinds) {
     engines.push_back(engine(i, std::move(kinds), 42));
     REQUIRE(engines.back()->open_transports());
     open_port(*engines.back());
   }
-  /// New ones, where a test has closed them all.
+  /// New ones, after a test has closed them all.
   void open_ports() {
     ports.clear();
     for (auto& each : engines) open_port(*each);
@@ -154,15 +154,15 @@ class Rig {
     }
   }
 
-  /// Does the agent count on the application no more? Then it waits for more than the timer.
+  /// Has the agent stopped counting on the application? Then it waits for more than the timer.
   static bool is_away(core::EngineCore& engine) { return engine.wait_fds().size() > 1; }
   static bool is_woken(core::EngineCore& engine) {
     std::vector<pollfd> polled;
     for (const int fd : engine.wait_fds()) polled.push_back({fd, POLLIN, 0});
-    // The timer is real.
+    // The timer runs on real time.
     return polled.size() > 1 && ::poll(polled.data() + 1, polled.size() - 1, 0) > 0;
   }
-  /// The agent's turns, until it would sleep.
+  /// Turns of the agent until it would sleep; returns for how long.
   static std::int64_t sleep_of(core::EngineCore& engine) {
     std::int64_t sleep = 0;
     for (int turn = 0; turn < 1000 && sleep == 0; ++turn) sleep = engine.agent_turn();
@@ -200,9 +200,9 @@ class Rig {
   }
 
   std::string directory_;
-  std::size_t started_ = 0;  // no two processes have one id
+  std::size_t started_ = 0;  // so that ids are unique
   core::EngineConfig config_;
-  TimeNs stopped_ = 0;  // not 0: the engines' clock stands there
+  TimeNs stopped_ = 0;  // not 0: the engines' clock is stopped there
 };
 
 /// The transport by which engine i sends to engine `to`.
@@ -213,7 +213,7 @@ inline std::string used(Rig& rig, std::size_t i, std::size_t to) {
   return "";
 }
 
-/// By words: some tests want megabytes, in sanitizer builds too.
+/// Word by word: some tests want megabytes, even in sanitizer builds.
 inline std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t seed) {
   std::vector<std::byte> data(bytes);
   Random random(seed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rung's work: which thread does it, and what wakes an agent for it: events alone. Time is the test's own, and passes
-// only here; an agent gets a turn when something that it sleeps for has happened.
+// A rung's work: which thread does it, and that only events wake an agent for it. Time is the
+// test's own, and passes only here; an agent gets a turn when something that it sleeps for has
+// happened.
 #include "tests/unit/core/engine/ladder.h"
 
 using namespace livebtl;
@@ -10,7 +11,7 @@ using core::Rung;
 
 namespace {
 
-constexpr TimeNs kSoon = 30 * kMillisecond;  // a dial may be left to the other end for 20
+constexpr TimeNs kSoon = 30 * kMillisecond;  // a dial may be left to the other end for 20 ms
 
 Routing away_from(const std::string& from, const std::string& to) {
   Routing routing;
@@ -19,8 +20,8 @@ Routing away_from(const std::string& from, const std::string& to) {
 }
 
 std::vector<core::TransportKind> sm_and_tcp() { return {kind("self"), kind("sm"), kind("tcp")}; }
-/// Engines that have met over the first choice of two transports, are to move to the other, and whose applications
-/// compute.
+/// Engines that met over the first choice of two transports, are to move to the other, and whose
+/// applications compute.
 struct Computing {
   Computing(std::size_t count, const std::vector<core::TransportKind>& kinds) : rig(count, kinds) {
     std::vector<Watched> sent(count), received(count);
@@ -44,7 +45,7 @@ struct Computing {
     for (std::size_t i = 0; i < rig.engines.size(); ++i) all = reached(i) && all;
     return all;
   }
-  /// In a time in which nobody but agents that are woken could do it.
+  /// Within a time in which only agents that are woken could do it.
   void climb(Rung rung, TimeNs within) {
     for (std::size_t i = 0; i < rig.engines.size(); ++i) order(i, rung);
     rig.pass_away(within);
@@ -79,7 +80,7 @@ TEST_CASE("the agent of a member that waits for another sleeps until that one ha
     core::EngineCore& first = *job.rig.engines[0];
     int told = 0;
     first.on_report([&told] { ++told; });
-    job.order(0, Rung::kNewTx);  // and not yet to the other, which gets no turn either
+    job.order(0, Rung::kNewTx);  // but not yet the other, which gets no turn either
     const std::int64_t sleep = Rig::sleep_of(first);
     CHECK((sleep < 0 || sleep > kSoon));
     CHECK(!Rig::is_woken(first));
@@ -105,12 +106,12 @@ TEST_CASE(
   CHECK(Rig::sleep_of(first) < 0);
   CHECK(!Rig::is_away(first));
   CHECK(!job.reached(0));
-  for (int i = 0; i < 10; ++i) job.rig.pass(kMillisecond / 10);  // no agent in it
+  for (int i = 0; i < 10; ++i) job.rig.pass(kMillisecond / 10);  // without any agent
   CHECK(job.reached(0));
   CHECK(told > 0);
 }
 
-// One that was not missed for seconds is missed now, by the other members of the ladder.
+// One that was not missed for seconds is missed now, by the ladder's other members.
 TEST_CASE("in mid-ladder each long absence is attended to, also between two rungs") {
   Computing job(2, sm_and_tcp());
   for (const Rung rung : {Rung::kOld, Rung::kJoint}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that computes, and calls in for a moment between two steps.
+// A program that computes, and calls in briefly between two steps.
 #include "tests/unit/core/engine/rig.h"
 
 using namespace livebtl;

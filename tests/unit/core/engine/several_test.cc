@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A multi-receive's buffer is its user's again with the last call of `done`, and not before: not while a message
-// still arrives into it, whatever ends first.
+// The buffer of a multi-receive returns to its user with the last call of `done`, and not before:
+// not while a message still arrives into it, whatever ends first.
 #include "core/lane/frame.h"
 #include "tests/unit/core/engine/hostile_member.h"
 #include "tests/unit/core/engine/small_credit.h"
@@ -24,7 +24,7 @@ struct Several : Operation {
     request.slices = {&slice, 1};
     REQUIRE(rig.ports[0]->receive(request, *this) == Accept::kAccepted);
   }
-  /// Codes in the order of the calls, of which only the last gave the buffer back.
+  /// Codes in the order of the calls, of which only the last returned the buffer.
   std::vector<Errc> codes() const {
     std::vector<Errc> codes;
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -37,7 +37,7 @@ struct Several : Operation {
   std::vector<std::byte> room = std::vector<std::byte>(1 << 20);
 };
 
-/// A member two of whose large messages arrive into one buffer, and stop half-way.
+/// A member whose two large messages arrive into one buffer, and stop half-way.
 struct HalfWay {
   HalfWay() : rig(2, {kind("self"), kind("tcp")}, 1, small_credit()), several(rig), member(rig) {
     for (std::uint64_t transfer = 1; transfer <= 2; ++transfer) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the agent of a process sleeps until something happens, and the deadlines that end its sleep while the
-// application is away. Time is the test's own, and passes only here.
+// When the agent of a process sleeps until something happens, and the deadlines that end its sleep
+// while the application is away. Time is the test's own, and passes only here.
 #include <poll.h>
 
 #include "core/switch/hold.h"
@@ -66,7 +66,7 @@ TEST_CASE("an application that is not missed is looked for seldom") {
   rig.pass_away(2 * kSecond);
   int attended = 0;
   for (int absence = 0; absence < 200; ++absence) {
-    for (int i = 0; i < 3; ++i) rig.pass(kMillisecond);  // it looks in ...
+    for (int i = 0; i < 3; ++i) rig.pass(kMillisecond);  // it calls in ...
     bool away = false;
     for (int i = 0; i < 20; ++i) {  // ... every 20 ms
       rig.pass_away(kMillisecond);
@@ -138,7 +138,7 @@ TEST_CASE(
   rig.pass_away(10 * kSecond);
   const Sent second(rig);
   core::EngineCore& engine = *rig.engines[0];
-  // From here on only one of them gets any turns: what it has sent is not acknowledged.
+  // From here on only rank 0 gets turns: what it has sent is not acknowledged.
   rig.let(kMillisecond);
   TimeNs passed = 0;
   while (!taps[0].sinks.empty() && passed < 20 * kSecond) {
@@ -177,7 +177,7 @@ TEST_CASE(
   for (int i = 0; i < 3; ++i) rig.pass(kMillisecond);  // that absence was not missed
   core::EngineCore& engine = *rig.engines[1];
   engine.leave();
-  CHECK(readable(engine.wait_fds().front()));  // the timer: the agent is to look
+  CHECK(readable(engine.wait_fds().front()));  // the timer: the agent should look
   CHECK(Rig::sleep_of(engine) < 0);
   CHECK(Rig::is_away(engine));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that say nothing any more: who waits for something of one finds out whether it is there. Time is the test's own.
+// Peers that have fallen silent: whoever waits for one finds out whether it is there. Time is the
+// test's own.
 #include "tests/unit/core/engine/one_byte.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -8,7 +9,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// For how long a path stays, at most so long, on which nothing comes; rank 0 alone gets turns.
+/// How long a path on which nothing comes stays, at most `most`; only rank 0 gets turns.
 TimeNs kept_for(Rig& rig, Taps& taps, TimeNs most) {
   TimeNs passed = 0;
   while (!taps[0].sinks.empty() && passed < most) {

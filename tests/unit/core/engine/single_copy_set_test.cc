@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `btlctl set sm single-copy=WAY` under a running job: large messages go that way from the next one on.
+// `btlctl set sm single-copy=WAY` in a running job: large messages go that way from the next one
+// on.
 #include "tests/conformance/fake_knem.h"
 #include "tests/unit/core/engine/ladder.h"
 #include "transports/sm/sm_transport.h"
@@ -52,7 +53,7 @@ std::uint64_t exposed(Rig& rig) {
   return frames;
 }
 
-/// Of exposed payloads, by rank 1.
+/// Exposed payloads read by rank 1.
 std::uint64_t reads(Rig& rig) {
   std::uint64_t frames = 0;
   for (const auto& transport : rig.engines[1]->status().transports)
@@ -85,7 +86,8 @@ TEST_CASE("how sm copies is set under way: by knem, by cma, twice, as at the sta
   CHECK(knem.mistakes == 0);
 }
 
-// Their data go ahead of the request, which does not come. More of them than the way of copying is tried with.
+// Their data go ahead of a request that never comes. They are more than it takes to try the ways of
+// copying.
 TEST_CASE(
     "large messages into receives without room end, and leave the choice of the way as it is") {
   Rig rig(2, {kind("self"), kind("sm")});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/small_credit.h -- settings by which credit is soon used up, and memory of a port that
+// tests/unit/core/engine/small_credit.h -- settings with little credit, and memory of a port that
 // peers may access.
 #pragma once
 
@@ -11,7 +11,7 @@ inline constexpr std::uint32_t kHeaders = 64;
 inline constexpr std::size_t kBytes = 65536;
 inline constexpr std::uint64_t kKey = 5;
 
-/// unexpected_bytes: memory beside the credit. Without any, credit comes back by receives alone.
+/// unexpected_bytes: memory beside the credit. Without any, only receives bring credit back.
 inline Settings small_credit(std::uint32_t unexpected_bytes = 0) {
   Settings settings;
   settings.unexpected_bytes = unexpected_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that join a job which was restored from snapshots become part of it, whichever process
-// they meet first.
+// Processes that join a job restored from snapshots become part of it, whichever process they meet
+// first.
 #include "tests/unit/core/engine/restored.h"
 
 using namespace livebtl;
@@ -35,7 +35,7 @@ TEST_CASE("processes that are spawned into a restored job may talk among themsel
     say(rig, 2, 0);
     say(rig, 1, 3);
     for (const std::size_t i : {2U, 3U}) CHECK(rig.engines[i]->status().incarnation == kNext);
-    // One has met nobody of the job yet, and learns it from the others, or by being held.
+    // One has met nobody of the job yet, and learns it from the others or by being held.
     REQUIRE(rig.engines[4]->hold({kHold + 1, kLong, 0, kNext}).refusal == "");
     CHECK(rig.engines[4]->status().incarnation == kNext);
     rig.engines[4]->end_hold(kHold + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs that no transport connects, or that know each other by stale addresses: what the engine
-// reports, which answers to a search it accepts, and what happens when the transport found is taken back.
+// reports, which answers to a search it accepts, and what happens when the transport that was found
+// is taken back.
 #include "core/path/address.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -21,7 +22,7 @@ Routing without(const std::string& name) {
 class Stream {
  public:
   explicit Stream(Rig& rig) : rig_(rig) {}
-  ~Stream() { rig_.ports.clear(); }  // ends what is open: its memory goes now
+  ~Stream() { rig_.ports.clear(); }  // ends what is open before its memory goes
 
   void send(std::size_t count) { send(count, rig_.to(0, 1)); }
   void send(std::size_t count, const Destination& to) {
@@ -78,7 +79,7 @@ void add(Rig& rig, std::uint64_t operation, const std::string& name) {
     order(rig, operation, rung, without(name), {});
 }
 
-/// In place of the agents.
+/// Does what the agents would.
 void ask_where_they_listen(Rig& rig) {
   for (auto& engine : rig.engines) {
     for (const ProcessId wanted : engine->unreached()) {
@@ -145,7 +146,7 @@ TEST_CASE("a peer that listens elsewhere than its address says is sought, and fo
   REQUIRE(right);
   REQUIRE(gone);
   rig.ports.pop_back();
-  rig.engines.pop_back();  // nobody listens there any more
+  rig.engines.pop_back();  // nobody listens there now
   const auto stale = gone->contacts.at(core::name_hash("tcp"));
   const Address address = core::encode_address(right->process, right->port, {{"tcp", stale}});
   Stream stream(rig);
@@ -170,7 +171,7 @@ TEST_CASE("what met over a transport that is taken back waits for the next, and 
       ask_where_they_listen(rig);
       return stream.all_received();
     });
-    stream.send(300);  // more than rank 1 takes at once
+    stream.send(300);  // more than rank 1 accepts at once
     for (int i = 0; i < 20; ++i) rig.engines[0]->progress();
     order(rig, 1, Rung::kJoint, without(name), {});
     order(rig, 1, Rung::kOld, without(name), {});
@@ -192,7 +193,7 @@ TEST_CASE("a pair that has only said hello over what is quiesced holds up no lad
   Rig rig(2, {kind("tcp", "a"), kind("tcp", "b")}, 1, {}, 1, quiet);
   Stream stream(rig);
   stream.send(1);
-  rig.engines[0]->progress();  // dials: its hello does not know of the announcement that follows
+  rig.engines[0]->progress();  // dials: its hello precedes the announcement that follows
   order(rig, 1, Rung::kJoint, quiet, open);
   rig.until([&] { return rig.engines[0]->status().peers.front().generation > 0; });
   order(rig, 1, Rung::kOld, quiet, open);
@@ -227,13 +228,13 @@ TEST_CASE("an announcement that is sent again does not undo what a newer hello h
   stream.send(1);
   rig.until([&] { return stream.all_received(); });
   taps[1].mute = true;
-  rig.engines[1]->publish_relay("the first");  // told to the peer as addresses are
+  rig.engines[1]->publish_relay("the first");  // announced to the peer as addresses are
   rig.until([&] { return taps[1].posted[core::FrameKind::kAddresses] == 1; });
   const auto sinks = taps[1].sinks;
   for (core::EndpointSink* sink : sinks) sink->on_down({Errc::kDown, "the test breaks it"});
   rig.engines[1]->progress();
   taps[1].mute = false;
-  rig.engines[1]->publish_relay("the second");  // nothing is there to tell it by
+  rig.engines[1]->publish_relay("the second");  // no path to announce it on
   stream.send(1);
   rig.until([&] {
     return stream.all_received() && rig.engines[1]->status().peers.front().kept_bytes == 0;

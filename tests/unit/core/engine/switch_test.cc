@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A switch under load between engines over real sockets, rung by rung, and what comes back when it
+// A switch under load between engines over real sockets, rung by rung, and what is restored when it
 // is refused.
 #include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/traffic.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/tapped.h -- a real transport with a tap at each process: what is posted there
-// is counted, and it can be made to fail as a network does.
+// tests/unit/core/engine/tapped.h -- a real transport with a tap at each process: it counts what is
+// posted, and can be made to fail as a network does.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@ struct Tap {
   std::atomic<bool> mute = false;          // what is posted vanishes
   std::atomic<bool> busy = false;          // nothing can be posted
   std::atomic<bool> no_data = false;       // no data of large messages can be posted
-  std::atomic<bool> deaf = false;          // nothing is read: what has been sent stays on its way
-  std::atomic<bool> never_empty = false;   // a frame is on its way at all times
-  std::size_t frames_max = SIZE_MAX;       // read in a turn
+  std::atomic<bool> deaf = false;          // nothing is read: what was sent stays in flight
+  std::atomic<bool> never_empty = false;   // a frame is in flight at all times
+  std::size_t frames_max = SIZE_MAX;       // read per turn
   std::atomic<int> refused = 0;            // posts while it was busy
   bool boxes = false;                      // the engine is given the transport's fast boxes
-  std::vector<core::FastBox*> fast_boxes;  // those, in the order in which it asked
+  std::vector<core::FastBox*> fast_boxes;  // these, in the order in which it asked
   int dials = 0;
-  std::vector<Blob> expected;  // addresses of peers that the transport was told of
-  bool moves = false;          // says that it listens elsewhere because of them
-  int relocations = 0;         // how often it was told that its process may be elsewhere
+  std::vector<Blob> expected;  // peers' addresses that the transport was told
+  bool moves = false;          // it then claims to listen elsewhere
+  int relocations = 0;         // times it was told that its process may be elsewhere
   std::map<core::FrameKind, std::uint64_t> posted;
   std::set<core::EndpointSink*> sinks;  // of its endpoints
 };
@@ -116,10 +116,10 @@ class TappedTransport final : public core::Transport, private core::TransportSin
   core::TransportSink* accept_ = nullptr;
 };
 
-/// By rank of a rig.
+/// By rank.
 using Taps = std::map<std::uint64_t, Tap>;
 
-/// A transport by another name, tapped.
+/// A transport under another name, tapped.
 inline core::TransportKind tapped(const std::string& name, Taps& taps,
                                   const std::string& as = "tcp") {
   core::TransportKind made = kind(as, name);
@@ -133,7 +133,7 @@ inline core::TransportKind tapped(const std::string& name, Taps& taps,
   return made;
 }
 
-/// Paths by that transport which any engine has lost.
+/// Paths over that transport that any engine has lost.
 inline std::uint64_t lost(Rig& rig, const std::string& name) {
   std::uint64_t count = 0;
   for (auto& engine : rig.engines) {

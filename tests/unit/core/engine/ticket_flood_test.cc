@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A member that sends tickets without end: what it makes another one keep and open has a bound, and
+// A member that sends tickets without end: what it makes another keep and open is bounded, and
 // nothing else suffers.
 #include "base/transport_name.h"
 #include "tests/unit/core/engine/tapped.h"
@@ -11,14 +11,14 @@ using core::FrameKind;
 
 namespace {
 
-/// As long as a name may be.
+/// As long as a name can be.
 const std::string kTicketed = "ticketed:" + std::string(kTransportNameMax - 9, 'x');
 
 constexpr int kFlood = 1000;
 constexpr std::uint64_t kWaitingMax = 32;
 constexpr int kAdmittedMax = 16;
 
-/// Connections that a ticket has begun, and that nothing comes by.
+/// Connections that a ticket has begun, and over which nothing comes.
 class Begun final : public core::Endpoint, core::TicketEnd {
  public:
   explicit Begun(int& count) : count_(count) { ++count_; }
@@ -39,7 +39,7 @@ class Begun final : public core::Endpoint, core::TicketEnd {
   int& count_;
 };
 
-/// Connects by tickets; nobody reaches it otherwise.
+/// Connects by tickets; cannot be reached otherwise.
 class Ticketed final : public core::Transport, core::ByTicket {
  public:
   Ticketed(std::unique_ptr<core::Transport> beneath, int& begun)

@@ -9,7 +9,7 @@ namespace livebtl::test {
 /// A stream of numbered messages from each rank to the next, checked at the receiver.
 class Traffic {
  public:
-  ~Traffic() { rig_.ports.clear(); }  // ends what is open: its memory goes now
+  ~Traffic() { rig_.ports.clear(); }  // ends what is open before its memory goes
   enum class Sizes { kAll, kEager };
   explicit Traffic(Rig& rig, Sizes sizes = Sizes::kAll)
       : rig_(rig), sizes_(sizes), lanes_(rig.ports.size()) {

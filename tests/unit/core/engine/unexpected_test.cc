@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that come before their receives, far more than there is credit for: as long as the receiver has memory, the
-// one that it waits for comes behind all of them.
+// Messages that arrive before their receives, far more than there is credit for: as long as the
+// receiver has memory, the one that it waits for gets through behind them all.
 #include "tests/unit/core/engine/unreceived.h"
 
 using namespace livebtl;
@@ -92,7 +92,7 @@ TEST_CASE("a port whose operations wait keeps no copies, and is never busy") {
   auto port = rig.engines[0]->open_port(options);
   REQUIRE(port);
   const SendRequest request{.to = rig.to(0, 1), .tag = kOthersTag, .slices = {}};
-  CHECK((*port)->inject(request) == Accept::kBusy);  // there is no path yet
+  CHECK((*port)->inject(request) == Accept::kBusy);  // no path yet
   std::vector<Watched> sent(4 * kHeaders);
   for (Watched& each : sent) REQUIRE((*port)->send(request, each) == Accept::kAccepted);
   Watched more;
@@ -104,7 +104,7 @@ TEST_CASE("a port whose operations wait keeps no copies, and is never busy") {
 }
 
 TEST_CASE("one that waits for credit is told of the little that there is") {
-  constexpr std::size_t kFew = kHeaders / 8;  // told by itself is more than a quarter
+  constexpr std::size_t kFew = kHeaders / 8;  // what is told on its own is more than a quarter
   for (const char* beneath : {"tcp", "sm"}) {
     CAPTURE(beneath);
     Unreceived messages(kHeaders - kFew, 0, 0, beneath);

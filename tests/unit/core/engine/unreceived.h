@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/engine/unreceived.h -- messages that nobody receives before the one that comes behind them.
+// tests/unit/core/engine/unreceived.h -- messages that nobody receives before the one that follows
+// them.
 #pragma once
 
 #include "tests/unit/core/engine/small_credit.h"
@@ -23,7 +24,7 @@ struct Unreceived {
     const Slice slice{payload.data(), bytes};
     return rig.ports[0]->send({.to = rig.to(0, 1), .tag = tag, .slices = {&slice, 1}}, sent[at]);
   }
-  /// All of the first kind, and behind them the one that is waited for.
+  /// All of the first kind, and then the one that is waited for.
   void send_all() {
     for (std::size_t i = 0; i < count; ++i)
       REQUIRE(send(i, kOthersTag, payload.size()) == Accept::kAccepted);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// wait() beside the agent: bells belong to the thread that sleeps, which does not sleep over what the
-// agent has moved meanwhile.
+// wait() beside the agent: bells belong to the thread that sleeps, and it does not sleep through
+// what the agent has moved meanwhile.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -14,7 +14,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// A transport that reaches nobody, and tells when somebody is about to sleep.
+/// A transport that reaches nobody, and reports when somebody is about to sleep.
 class Sleepy final : public core::Transport {
  public:
   explicit Sleepy(std::function<void()> on_arm) : on_arm_(std::move(on_arm)) {}
@@ -61,7 +61,7 @@ TEST_CASE("the agent leaves the engine and its bells to a thread that falls asle
   core::EngineCore& engine = *rig.engines[0];
   std::thread sleeper([&] { engine.wait(kMillisecond); });
   falls_asleep.get_future().wait();
-  engine.agent_turn();  // would wait for the engine if it wanted it
+  engine.agent_turn();  // would wait if it wanted the engine
   turned.set_value();
   CHECK(!Rig::is_away(engine));
   sleeper.join();
@@ -89,7 +89,8 @@ TEST_CASE("wait() does not sleep over what the agent has moved since the last lo
   CHECK(arms > before);
 }
 
-// It may have been woken late, and leave then: in mid-ladder its next absence is attended to soon all the same.
+// It may have been woken late, and leave then: in mid-ladder its next absence is still attended to
+// soon.
 TEST_CASE("a thread that sleeps in wait() for long is not counted on for seconds in mid-ladder") {
   for (const bool in_ladder : {false, true}) {
     CAPTURE(in_ladder);

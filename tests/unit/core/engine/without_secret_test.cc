@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LIVEBTL_AUTH=none: what whoever can connect may do then, and what not even then. SECURITY.md says the same.
+// LIVEBTL_AUTH=none: what anyone who can connect may then do, and what not even then. SECURITY.md
+// says the same.
 #include "tests/unit/core/engine/hostile_member.h"
 
 using namespace livebtl;
@@ -53,6 +54,6 @@ TEST_CASE("without a secret a claim that no restore can make is not believed") {
   HostileMember first(job.rig, {.secret = Secret{}, .incarnation = core::Fence::kBelievedBelow});
   first.until([&] { return first.down(); });
   CHECK(job.status().incarnation == Incarnation{});
-  HostileMember second(job.rig, {.secret = Secret{}});  // as good as before
+  HostileMember second(job.rig, {.secret = Secret{}});  // as valid as before
   CHECK(!second.down());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/lane/atomics_test.cc -- every operation on every scalar against plain arithmetic, and
-// under threads.
+// tests/unit/core/lane/atomics_test.cc -- every operation on every scalar, against plain arithmetic
+// and with threads.
 #include "core/lane/atomics.h"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ constexpr int kScalars = static_cast<int>(Scalar::kF64) + 1;
 template <class T>
 constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
-/// What the target holds afterwards, by the words of fi_atomic(3): buf is the operand, addr the
+/// What the target holds afterwards, in the terms of fi_atomic(3): buf is the operand, addr the
 /// target.
 template <class T>
 T plain_result(AtomicOp op, T addr, T buf, T compare) {
@@ -85,7 +85,7 @@ T plain_result(AtomicOp op, T addr, T buf, T compare) {
 template <class T>
 T random_value(Random& random) {
   if (random.chance(0.3))
-    return static_cast<T>(random.below(3));  // so that equal values and zeros are met
+    return static_cast<T>(random.below(3));  // so that equal values and zeros occur
   if constexpr (kIsFloat<T>) {
     return static_cast<T>(static_cast<std::int64_t>(random.below(2001)) - 1000) / 8;
   } else {
@@ -93,7 +93,7 @@ T random_value(Random& random) {
   }
 }
 
-/// Runs `count` scalars through misaligned operands; counts how many targets changed.
+/// Runs `count` scalars with misaligned operands; counts how many targets changed.
 template <class T>
 std::size_t compare_with_plain(AtomicOp op, Scalar scalar, Random& random) {
   constexpr std::size_t kCount = 5;
@@ -146,7 +146,7 @@ std::size_t compare_with_plain(AtomicOp op, Scalar scalar, Random& random, int) 
   return 0;
 }
 
-/// Four threads each run `body` a number of times at once.
+/// Four threads at once, each running `body` a number of times.
 template <class Body>
 void in_four_threads(Body body) {
   std::vector<std::thread> threads;

@@ -17,10 +17,10 @@ constexpr std::uint64_t kBytes = 512u << 10;
 constexpr int kSeries = CopyChoice::kSeries;
 constexpr int kTried = kSeries * CopyChoice::kTrials;
 
-/// Transfers one after the other, which take as long as the machine has it.
+/// Transfers one after another, which take the times given below.
 struct Machine {
-  TimeNs copied = 100 * kMicrosecond, exposed = 100 * kMicrosecond;  // a transfer of kBytes
-  bool came = false;  // as many bytes of the peer meanwhile
+  TimeNs copied = 100 * kMicrosecond, exposed = 100 * kMicrosecond;  // for a transfer of kBytes
+  bool came = false;  // as many bytes from the peer meanwhile
   CopyChoice choice{};
   TimeNs now = kSecond;
 
@@ -32,7 +32,7 @@ struct Machine {
     choice.took(way, bytes, came ? bytes : 0, begun, now);
     return way;
   }
-  /// The first one behind a change to `slow_first` takes six times as long.
+  /// The first one after a change to `slow_first` takes six times as long.
   void transfer_slow_at_changes(Way& last, Way slow_first) {
     const Way way = choice.next(kBytes);
     const TimeNs begun = now;
@@ -40,7 +40,7 @@ struct Machine {
     choice.took(way, kBytes, 0, begun, now);
     last = way;
   }
-  /// How many of so many were exposed.
+  /// How many of `count` transfers were exposed.
   int exposed_of(int count, std::uint64_t bytes = kBytes) {
     int sum = 0;
     for (int i = 0; i < count; ++i) sum += transfer(bytes) == Way::kExposed ? 1 : 0;
@@ -79,7 +79,7 @@ TEST_CASE("what has become slower is left") {
   machine.copied /= 2;
   machine.exposed_of(200);
   REQUIRE(machine.transfer() == Way::kCopied);
-  machine.copied *= 8;  // say, the sender computes now, and its agent copies
+  machine.copied *= 8;  // say, the sender computes, and its agent copies
   CHECK(machine.exposed_of(10'000) > 8000);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("a way is known though some of its transfers in each series ended othe
 TEST_CASE("one that waited for the one before began when that ended") {
   CopyChoice choice;
   TimeNs now = kSecond;
-  // A window of transfers, posted at once: exposed ones take half as long, and wait for the others.
+  // A window of transfers, posted at once: exposed ones take half as long, but wait for the others.
   for (int window = 0; window < 5; ++window) {
     std::array<Way, 16> ways{};
     for (Way& way : ways) way = choice.next(kBytes);
@@ -146,7 +146,7 @@ TEST_CASE(
     "not") {
   for (const bool exposing : {false, true}) {
     Machine machine;
-    // Each transfer ends sooner by the way that is more work for both ends together.
+    // Each transfer ends sooner by the way that means more work for both ends together.
     (exposing ? machine.copied : machine.exposed) /= 2;
     CHECK((machine.exposed_of(kTried + 100) > kTried) != exposing);
     using Part = CopyWork::Part;
@@ -154,7 +154,7 @@ TEST_CASE(
     work.copied(Part::kIn, kBytes, 60 * kMicrosecond);
     work.copied(Part::kOut, kBytes, 60 * kMicrosecond);
     machine.came = true;
-    const int unknown = machine.exposed_of(100);  // what a read takes
+    const int unknown = machine.exposed_of(100);  // the cost of a read is not known
     CHECK((unknown > 50) != exposing);
     work.copied(Part::kRead, kBytes, (exposing ? 110 : 130) * kMicrosecond);
     const int of_1000 = machine.exposed_of(1000);

@@ -63,7 +63,7 @@ TEST_CASE("of each kind of copy one in five is timed, and small ones are not") {
     const bool due = work.due(Part::kOut, CopyWork::kTimedBytesMin);
     timed += due ? 1 : 0;
     CHECK(due == work.due(Part::kOut,
-                          CopyWork::kTimedBytesMin));  // one that was not made counts for nothing
+                          CopyWork::kTimedBytesMin));  // a copy that was not made does not count
     work.copied(Part::kOut, CopyWork::kTimedBytesMin, std::nullopt);
     if (i % 2 == 0) work.copied(Part::kRead, CopyWork::kTimedBytesMin, std::nullopt);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/lane/frame_test.cc -- decode_head() takes exactly the headers that docs/WIRE.md
+// tests/unit/core/lane/frame_test.cc -- decode_head() accepts exactly the headers that docs/WIRE.md
 // describes.
 #include "core/lane/frame.h"
 
@@ -20,7 +20,7 @@ struct Kind {
   unsigned flags;
 };
 
-// Written out a second time on purpose: from the specification, not from the table under test.
+// Deliberately written out a second time: from the specification, not from the table under test.
 constexpr unsigned kAckOnly = kFlagAckWanted;
 const Kind kKinds[] = {
     {FrameKind::kEager, sizeof(MessageBody), kFlagHasData | kFlagTagged | kFlagWantDone | kAckOnly},
@@ -215,7 +215,7 @@ TEST_CASE("random bytes never read past their end and are nearly always refused"
     if (!header.empty() && random.chance(0.5)) header[0] = static_cast<std::byte>(random.below(72));
     taken += decode_head(header).has_value() ? 1 : 0;
   }
-  CHECK(taken < 20);  // 16 reserved bits and the flags have to be right by chance
+  CHECK(taken < 20);  // 16 reserved bits and the flags must be right by chance
 }
 
 TEST_CASE("the text names what one looks for in a log") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/lane/intervals_test.cc -- counted once however often and however cut the bytes arrive.
+// tests/unit/core/lane/intervals_test.cc -- bytes count once, however often and in whatever pieces
+// they arrive.
 #include "core/lane/intervals.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/lane/match_model_test.cc -- the matcher against a naive model, at random.
+// tests/unit/core/lane/match_model_test.cc -- the matcher against a naive model, with random input.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Model {
     if (wish.from.peer == nullptr) return true;
     return wish.from.peer == message.source.peer && wish.from.port == message.source.port;
   }
-  /// The message that it takes; -1: posted.
+  /// The message that the receive takes; -1: posted.
   int post(int id, const Wish& wish, bool add = true) {
     for (auto one = messages.begin(); one != messages.end(); ++one) {
       if (!fits(wish, one->envelope)) continue;
@@ -47,7 +47,7 @@ class Model {
     if (add) receives.push_back({id, wish});
     return -1;
   }
-  /// The receive that it goes to; -1: unexpected.
+  /// The receive that the message goes to; -1: unexpected.
   int arrive(int id, const Envelope& message) {
     for (auto one = receives.begin(); one != receives.end(); ++one) {
       if (!fits(one->wish, message)) continue;
@@ -74,7 +74,7 @@ Wish random_wish(Random& random) {
   return wish;
 }
 
-/// Runs one step on both; answers whether they agreed. payload id travels in Envelope::data.
+/// Runs one step on both; returns whether they agreed. The payload id travels in Envelope::data.
 class Race {
  public:
   explicit Race(std::uint64_t seed) : random_(seed) {}

@@ -57,7 +57,7 @@ TEST_CASE("a multi-receive stays until less than its least is left") {
   };
   CHECK(arrive(50) == &multi);
   CHECK(state.posted);
-  CHECK(arrive(20) == &multi);  // exactly the least is left
+  CHECK(arrive(20) == &multi);  // exactly the minimum is left
   CHECK(state.posted);
   CHECK(arrive(1) == &multi);
   CHECK_FALSE(state.posted);

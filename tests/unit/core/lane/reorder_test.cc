@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/lane/reorder_test.cc -- whatever order and however often frames arrive, each is
-// delivered once, in order.
+// tests/unit/core/lane/reorder_test.cc -- in whatever order and however often frames arrive, each
+// is delivered once, in order.
 #include "core/lane/reorder.h"
 
 #include <doctest/doctest.h>
@@ -91,7 +91,7 @@ TEST_CASE("sequence numbers pass 2^32 and 2^63") {
 
 TEST_CASE("more early bytes than the bound are an overflow, and change nothing") {
   Reorder reorder(200);
-  const Blob header(24), payload(60);  // 100 as counted
+  const Blob header(24), payload(60);  // counted as 100
   CHECK(reorder.arrived(3, header, payload) == Reorder::Verdict::kEarly);
   CHECK(reorder.arrived(4, header, payload) == Reorder::Verdict::kEarly);
   CHECK(reorder.arrived(5, header, {}) == Reorder::Verdict::kOverflow);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/lane/unplaced_test.cc -- of a fragment, the bytes that no path reads into place are found, and no other.
+// tests/unit/core/lane/unplaced_test.cc -- of a fragment, exactly the bytes that no path reads into
+// place are found.
 #include "core/lane/unplaced.h"
 
 #include <doctest/doctest.h>

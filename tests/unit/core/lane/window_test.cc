@@ -61,11 +61,11 @@ Tally run_against_model(std::uint64_t seed, std::uint64_t first_seq, std::size_t
       if (window.fits(frame.header.size(), frame.payload.size())) {
         window.keep(frame.seq, frame.header, frame.payload);
         model.push_back(std::move(frame));
-        next += 1 + random.below(3);  // numbers of frames that took a path that does not keep
+        next += 1 + random.below(3);  // those skipped took a path that does not keep
         ++tally.kept;
       } else {
         ++tally.full;
-        if (model.empty()) ++tally.wrong;  // one frame below the capacity always fits alone
+        if (model.empty()) ++tally.wrong;  // a frame below the capacity always fits alone
       }
     } else {
       const std::uint64_t base = model.empty() ? next : model.front().seq;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where bodies of boxed messages lie: never on one another, never outside, and always somewhere once all is taken.
+// Where bodies of boxed messages lie: never overlapping, never outside, and always somewhere once
+// all are taken.
 #include "core/path/box_bodies.h"
 
 #include <doctest/doctest.h>
@@ -29,7 +30,7 @@ bool overlap(const Placed& one, const Placed& other) {
 TEST_CASE("no body lies on another that has not been taken") {
   Random random(7);
   BoxBodies bodies;
-  std::deque<Placed> there;  // not taken
+  std::deque<Placed> there;  // not yet taken
   std::uint64_t taken = 1, refused = 0;
   for (std::uint64_t seq = 1; seq < 200'000; ++seq) {
     const std::size_t bytes = 1 + random.below(seq % 3 == 0 ? kBoxBodyBytesMax : std::size_t{200});
@@ -61,7 +62,7 @@ TEST_CASE("an area of which nothing is taken fills up, and is used again part by
   const std::uint64_t placed = seq - 1;
   CHECK(placed == kBoxAreaBytes / kBoxBodyBytesMax);
   const std::uint64_t a_part = placed / BoxBodies::kParts;
-  CHECK(bodies.place(1, seq, a_part) == BoxBodies::kNone);  // the last of the first part is not
+  CHECK(bodies.place(1, seq, a_part) == BoxBodies::kNone);  // the first part's last is not taken
   CHECK(bodies.place(1, seq, a_part + 1) == 0);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words of a fast box: what a writer says is what a reader understands, and nothing else is taken for it.
+// The words of a fast box: a reader understands what the writer said, and takes nothing else for
+// it.
 #include "core/path/fast_box.h"
 
 #include <doctest/doctest.h>
@@ -46,7 +47,7 @@ TEST_CASE(
     BoxReader reader;
     reader.begin({slots.data(), nullptr, &taken, nullptr}, seq);
     CHECK(taken == seq);
-    CHECK_FALSE(reader.has(seq));  // it was there before the box was granted
+    CHECK_FALSE(reader.has(seq));  // it predates the grant of the box
     slots[seq % kBoxSlots].word = box_word(seq, 0, 0, 0, 0);
     CHECK(reader.has(seq));
     CHECK_FALSE(reader.has(seq + kBoxSlots));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ends of a handshake and a whole run of it, for the handshake's tests.
+// Two ends of a handshake and a complete run of it, for the handshake's tests.
 #pragma once
 
 #include "core/path/handshake.h"
@@ -51,8 +51,8 @@ struct Ends {
   Handshake acceptor = acceptor_of(20, secret_of(1));
 };
 
-// Runs a whole handshake; `touch` may alter message number 0..3 on its way. What each side ends
-// with:
+// Runs a whole handshake; `touch` may alter message number 0..3 on its way. The result of each
+// side:
 struct Outcome {
   Handshake::Step dialler;
   Handshake::Step acceptor;

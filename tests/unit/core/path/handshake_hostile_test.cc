@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The handshake against altered, cut, replayed, reflected and invented messages: none of them opens
-// a path.
+// The handshake against altered, cut, replayed, reflected and forged messages: none opens a path.
 #include "core/path/handshake.h"
 
 #include <doctest/doctest.h>
@@ -39,7 +38,7 @@ TEST_CASE("a process that replays a HELLO still cannot prove itself") {
 }
 
 TEST_CASE("an authentic refusal counts only if it is of the process that was dialled") {
-  // All know the secret. What was said to 20 is carried to 21, whose refusal is carried back.
+  // All know the secret. What was sent to 20 is relayed to 21, whose refusal is relayed back.
   for (const RefuseReason reason :
        {RefuseReason::kDuplicate, RefuseReason::kNotNow, RefuseReason::kInconsistent}) {
     Handshake dialler = Handshake::dial(secret_of(1), facts_of(10), ProcessId{20});
@@ -167,7 +166,7 @@ TEST_CASE("garbage in any state ends in a refusal, with and without authenticati
       if (number != target) return;
       message.resize(random.below(300));
       for (std::byte& byte : message) byte = static_cast<std::byte>(random.next());
-      // Half of them with a good head, so that the body is reached.
+      // Half have a good head, so that the body is reached.
       if (round % 4 < 2 && message.size() >= 4) {
         const auto type = static_cast<HelloType>(1 + random.below(5));
         const Blob head = encode_hello_head(type, secret.present());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The handshake: which processes get in, which do not, and what each side learns.
+// The handshake: which processes are admitted, which are not, and what each side learns.
 #include "core/path/handshake.h"
 
 #include <doctest/doctest.h>
@@ -123,7 +123,7 @@ TEST_CASE("an acceptor that is not the process dialled refuses") {
 }
 
 TEST_CASE("a dialler notices another process even if that one does not mind") {
-  // The acceptor is told that nobody in particular was dialled.
+  // The acceptor is told that no particular process was dialled.
   Ends ends{Handshake::dial(Secret(), facts_of(10), ProcessId{20}), acceptor_of(21, Secret())};
   const Outcome out = run(
       ends,

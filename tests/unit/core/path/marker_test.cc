@@ -12,7 +12,7 @@ using Theirs = Marker::Theirs;
 
 namespace {
 
-/// In that state of ours, after one earlier round: the last marker, if one was sent, is number 2.
+/// In that state of ours, after an earlier round: the last marker, if one was sent, is number 2.
 Marker ours_in(Ours state) {
   Marker marker;
   marker.leave();
@@ -114,8 +114,8 @@ TEST_CASE("only the acknowledgement of the last marker proves anything") {
   CHECK_FALSE(marker.acked());
   CHECK(marker.on_ack(2));
   CHECK(marker.acked());
-  CHECK(marker.on_ack(2));  // said twice
-  marker.leave();           // used since, for placed data
+  CHECK(marker.on_ack(2));  // acknowledged twice
+  marker.leave();           // the path was used since, for placed data
   CHECK_FALSE(marker.on_ack(2));
   CHECK_FALSE(marker.acked());
 }
@@ -182,7 +182,7 @@ TEST_CASE("an answer stays due though the peer comes back before it is given") {
   marker.on_ordered(11);
   CHECK(marker.peer_sends());
   CHECK(marker.answer_due() == 1);
-  CHECK(marker.on_marker(2));  // and leaves again: only the last is answered
+  CHECK(marker.on_marker(2));  // it leaves again: only the last is answered
   CHECK(marker.answer_due() == 2);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The holders of a device's file that are found: this process, by descriptor or mapping, and its children.
+// The holders of a device's file that are found: this process, by descriptor or mapping, and its
+// children.
 #include "core/switch/released.h"
 
 #include <doctest/doctest.h>
@@ -43,7 +44,7 @@ class Device {
   std::string path_;
 };
 
-/// A child that does nothing, until it goes.
+/// A child that does nothing until it is killed.
 class Child {
  public:
   Child() : pid_(::fork()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/core/switch/routing_test.cc -- which transport a pair uses, for each command that btlctl has.
+// tests/unit/core/switch/routing_test.cc -- which transport a pair uses, for each command of
+// btlctl.
 #include "core/switch/routing.h"
 
 #include <doctest/doctest.h>
@@ -85,7 +86,7 @@ TEST_CASE("a pair obeys the rules of the nodes that it touches, alike at both en
   CHECK(permitted(RoutingView(routing, "a", "b"), kAll) == Names{"tcp"});
   CHECK(permitted(RoutingView(routing, "b", "a"), kAll) == Names{"tcp"});
   CHECK(connectable(RoutingView(routing, "b"), kAll) == Names{"tcp", "sm", "verbs"});
-  CHECK(choose(RoutingView(routing, "a", ""), kAll) == "verbs");  // not known yet: no rules
+  CHECK(choose(RoutingView(routing, "a", ""), kAll) == "verbs");  // node not known yet: no rules
   CHECK(choose(routing, kAll) == "sm");
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("what was lost is used again when it has been there for five seconds")
   settle.lost(100 * kSecond);
   CHECK(settle.away());
   CHECK(!settle.look(false, 101 * kSecond));
-  CHECK(!settle.look(true, 160 * kSecond));  // at first sight
+  CHECK(!settle.look(true, 160 * kSecond));  // first seen
   CHECK(!settle.look(true, 165 * kSecond - 1));
   CHECK(settle.look(true, 165 * kSecond));
   settle.back(165 * kSecond);
@@ -41,7 +41,7 @@ TEST_CASE("what shows itself and goes again has relapsed, and begins anew") {
   CHECK(!settle.look(true, kSecond));
   CHECK(!settle.look(false, 2 * kSecond));
   CHECK(settle.delay() == 10 * kSecond);
-  CHECK(!settle.look(false, 3 * kSecond));  // still gone: no other relapse
+  CHECK(!settle.look(false, 3 * kSecond));  // still gone: not another relapse
   CHECK(settle.delay() == 10 * kSecond);
   CHECK(!settle.look(true, 4 * kSecond));
   CHECK(!settle.look(true, 13 * kSecond));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/messages/connection_end_test.cc -- BYE in each order, parting with reads outstanding, exposed
-// buffers that come back, and what a hostile peer may send.
+// tests/unit/transports/messages/connection_end_test.cc -- BYE in each order, an end with reads
+// outstanding, exposed buffers that are returned, and what a hostile peer may send.
 #include "tests/unit/transports/messages/connection_kit.h"
 
 using namespace livebtl;
@@ -13,7 +13,7 @@ TEST_CASE("BYE of the peer's takes the connection down, with or without reads ou
   CHECK(end.connection->peer_has_gone());
   CHECK(end.connection->is_down());
   CHECK(end.side.why.code == Errc::kDown);
-  CHECK(end.frame(10) == Taken::kControl);  // what comes behind it is nobody's
+  CHECK(end.frame(10) == Taken::kControl);  // whatever follows it is dropped
   CHECK(end.side.frames.empty());
 
   End reading;
@@ -51,7 +51,7 @@ TEST_CASE("BYE of ours goes once, while the connection is open") {
   without.connection->send_control(Kind::kCredit);
   without.connection->send_control(Kind::kBye);
   without.connection->take_down({Errc::kDown, "over"});
-  CHECK(!without.side.bye_sent);  // no credit is left for it
+  CHECK(!without.side.bye_sent);  // no credit left for it
   CHECK(without.side.downs == 1);
 }
 
@@ -88,9 +88,9 @@ TEST_CASE("exposed buffers are the user's again when the peer has read them, in 
   end.connection->take_back(exposed, end.special.head.payload_crc);
   CHECK(end.side.cookies == std::vector<std::uint64_t>{11, 12});
   REQUIRE(exposed.size() == 1);
-  end.connection->take_back(exposed, 2);  // said again: nothing
+  end.connection->take_back(exposed, 2);  // repeated: nothing happens
   CHECK(exposed.size() == 1);
-  end.connection->take_back(exposed, 4);  // of three
+  end.connection->take_back(exposed, 4);  // more than the three
   CHECK(end.side.why.code == Errc::kCorrupt);
   CHECK(end.side.cookies.size() == 2);
 }

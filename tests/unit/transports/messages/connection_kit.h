@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/messages/connection_kit.h -- one end of a connection of messages, whose device and peer are the
-// test.
+// tests/unit/transports/messages/connection_kit.h -- one end of a connection of messages; the test
+// plays its device and its peer.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ struct Side final : DeviceSide, core::EndpointSink {
   Error why;
 };
 
-/// One end, whose peer is the test.
+/// One end; the test is its peer.
 struct End {
   using Taken = Connection::Taken;
 
@@ -73,7 +73,7 @@ struct End {
     credits.add_buffers(kSharedBuffers + kCreditFloor);
     return connection.emplace(side, credits, dialled, "end", kGrantsMax, 0);
   }
-  /// The peer's next message, granting us so much in all.
+  /// Takes the peer's next message, which grants us that much in all.
   Taken take(const Blob& message) {
     const Taken taken = connection->take(message, special);
     if (taken != Taken::kExposed) freed();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/messages/connection_test.cc -- a connection of messages opens, and both ends grant each other
-// credit: used up, granted and merged, not taken by the device, or what cannot be.
+// tests/unit/transports/messages/connection_test.cc -- a connection of messages opens, and both
+// ends grant each other credit: used up, granted and merged, refused by the device, or invalid.
 #include "tests/unit/transports/messages/connection_kit.h"
 
 using namespace livebtl;
@@ -23,7 +23,7 @@ TEST_CASE(
   CHECK(!waiting.may_send());
   CHECK(waiting.awaits_ticket());
   waiting.heard(5);
-  CHECK(!waiting.is_open());  // a dialler knows nothing of the peer yet
+  CHECK(!waiting.is_open());  // the dialler knows nothing of the peer yet
   waiting.dialled(tl::unexpected(Error{Errc::kInvalid, "no ticket"}), 6);
   CHECK(!waiting.awaits_ticket());
   CHECK(!waiting.settle());  // nobody listens yet
@@ -40,7 +40,7 @@ TEST_CASE("frames leave credit for a grant and for BYE; a grant brings more") {
   for (int i = 0; i < 3; ++i) end.send();
   CHECK(!end.connection->may_send());
   CHECK(end.connection->credit() == kControlCredit);
-  CHECK(!end.connection->send_control(Kind::kReads));  // leaves as much alone as a frame
+  CHECK(!end.connection->send_control(Kind::kReads));  // leaves the same reserve as a frame
   CHECK(end.connection->send_control(Kind::kCredit));
   CHECK(!end.connection->send_control(Kind::kCredit));
   CHECK(end.connection->send_control(Kind::kBye));
@@ -61,10 +61,10 @@ TEST_CASE("grants are announced with frames, or by themselves once half of them 
   }
   CHECK(taken == first / 2);
   CHECK(end.side.sent.front().kind == Kind::kCredit);
-  CHECK(end.side.sent.front().granted == first + taken);  // all that came together in one
+  CHECK(end.side.sent.front().granted == first + taken);  // all that accumulated, in one
   end.side.sent.clear();
   for (std::uint32_t i = 0; i + 1 < first / 2; ++i) end.frame(200);
-  end.send();  // announces by the way
+  end.send();  // carries the grant as well
   end.frame(200);
   CHECK(end.side.sent.empty());
   CHECK(end.side.frames.size() == first);
@@ -76,7 +76,7 @@ TEST_CASE("a grant that does not go is tried again: at the next chance, or in pr
   const int later = end.side.later;
   for (std::uint32_t i = 0; i < end.connection->first_granted() / 2; ++i) end.frame(200);
   CHECK(end.side.later == later + 1);
-  end.side.under_way = true;  // its completion will do
+  end.side.under_way = true;  // that one's completion will do
   end.connection->tell();
   CHECK(end.side.later == later + 1);
   end.side.takes = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Credits: never more than buffers, a floor for each connection, all of them for one that is alone.
+// Credits: never more than there are buffers, a floor for each connection, all for one that is
+// alone.
 #include "transports/messages/credits.h"
 
 #include <doctest/doctest.h>
@@ -34,7 +35,7 @@ TEST_CASE("a later connection has its floor, however much the others were grante
   credits.grant(first);
   credits.enter();
   CHECK(credits.grant(second) >= kCreditFloor);
-  // The first one uses its credit, and is granted no more than its new share.
+  // The first one uses up its credit, and is granted no more than its new share.
   for (int i = 0; i < 200; ++i) {
     credits.used(first);
     credits.grant(first);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/messages/exposed_test.cc -- an exposed buffer is described, and read in steps.
+// tests/unit/transports/messages/exposed_test.cc -- an exposed buffer is described, and read in
+// steps.
 #include "transports/messages/exposed.h"
 
 #include <doctest/doctest.h>
@@ -45,7 +46,7 @@ TEST_CASE("a read goes on from step to step") {
   CHECK(read.done() == 60);
   CHECK(read.next_address() == 0x1000 + 60);
   read.begin_step(40);
-  read.fail_step();  // nothing came
+  read.fail_step();  // nothing arrived
   CHECK(!read.under_way());
   CHECK(read.left() == 40);
   read.begin_step(40);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of a fabric: what goes out comes back, and one flipped bit is seen.
+// Messages of a fabric: decoding returns what was encoded, and detects any flipped bit.
 #include "transports/messages/message.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ Blob exposed_message(const Blob& where) {
   return out;
 }
 
-/// The first field of the head anew, as the author of the rest would have computed it.
+/// Recomputes the first field of the head, as the author of the rest would.
 void reseal(Blob& blob, std::size_t header_bytes) {
   const std::uint32_t crc = crc32c(Bytes(blob).subspan(4, 12 + header_bytes));
   std::memcpy(blob.data(), &crc, sizeof crc);
@@ -87,7 +87,7 @@ TEST_CASE("a frame whose payload is exposed says where it lies") {
   Blob cut = blob;
   cut.pop_back();
   CHECK(!taken(cut));
-  Blob unsealed = blob;  // it must have a checksum
+  Blob unsealed = blob;  // a checksum is required
   unsealed[6] = std::byte{0};
   std::fill_n(unsealed.begin() + 12, 4, std::byte{0});
   reseal(unsealed, 48);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// address_test.cc -- addresses and tickets of ofi: what goes out comes back, and what is malformed
-// is refused.
+// address_test.cc -- addresses and tickets of ofi: decoding returns what was encoded, and refuses
+// what is malformed.
 #include "transports/ofi/ofi_address.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider_test.cc -- which of libfabric's providers is taken: never our own, also where the
-// environment hides all others, and who asks for what is not there is told what is.
+// provider_test.cc -- which of libfabric's providers is chosen: never our own, even where the
+// environment hides all others; and a request for a missing one is answered with those there are.
 #include "transports/ofi/ofi_provider.h"
 
 #include <doctest/doctest.h>
@@ -51,9 +51,9 @@ TEST_CASE("our own is refused") {
 
 namespace {
 
-int shown = 0;  // times that our own stood at the head of a list
+int shown = 0;  // how often our own headed a list
 
-/// libfabric's own, with our own before all others: it promises no order.
+/// libfabric's own list, with our provider moved to the front: it promises no order.
 int ours_first(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
                const fi_info* hints, fi_info** found) {
   const int code = (*library())->getinfo(version, node, service, flags, hints, found);
@@ -71,7 +71,7 @@ int ours_first(std::uint32_t version, const char* node, const char* service, std
 
 }  // namespace
 
-// ofi_test_beside_ours; elsewhere it cannot be chosen.
+// Runs in ofi_test_beside_ours; elsewhere it cannot be chosen.
 TEST_CASE("our own is not chosen where libfabric offers it") {
   if (std::getenv("LIVEBTL_TEST_BESIDE_OURS") == nullptr) {
     MESSAGE("left to ofi_test_beside_ours");
@@ -97,7 +97,7 @@ TEST_CASE("our own is not chosen where libfabric offers it") {
 
 namespace {
 
-/// FI_OFI_RXM_USE_SRX for as long as it lives; null: not set.
+/// Sets FI_OFI_RXM_USE_SRX while it lives; null: not set.
 struct Shared {
   explicit Shared(const char* value) {
     value == nullptr ? ::unsetenv(kName) : ::setenv(kName, value, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// remote_buffer_test.cc -- where an exposed buffer lies, as a hostile peer may say it.
+// remote_buffer_test.cc -- descriptions of an exposed buffer, as a hostile peer may send them.
 #include <doctest/doctest.h>
 
 #include "transports/ofi/ofi_address.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// reorder_test.cc -- messages are put back in order, whatever the order in which they come, and one that is not due is
-// refused.
+// reorder_test.cc -- messages are put back in order, whatever order they come in, and one that is
+// not due is refused.
 #include "transports/ofi/ofi_reorder.h"
 
 #include <doctest/doctest.h>
@@ -57,13 +57,13 @@ TEST_CASE("how long one is missing counts from when that is seen, for that one a
   ReorderWindow window;
   CHECK(window.missing_for(100 * kSecond) == 0);
   REQUIRE(window.put(1, {&buffer, 1}, 64));
-  CHECK(window.missing_for(200 * kSecond) == 0);  // a look long after the last
+  CHECK(window.missing_for(200 * kSecond) == 0);  // first check, long after the last
   CHECK(window.missing_for(203 * kSecond) == 3 * kSecond);
   REQUIRE(window.put(3, {&buffer, 1}, 64));
   REQUIRE(window.put(0, {&buffer, 1}, 64));
   (void)window.take();
   (void)window.take();
-  CHECK(window.missing_for(204 * kSecond) == 0);  // another one
+  CHECK(window.missing_for(204 * kSecond) == 0);  // a different one is missing
   CHECK(window.missing_for(206 * kSecond) == 2 * kSecond);
   REQUIRE(window.put(2, {&buffer, 1}, 64));
   CHECK(window.missing_for(207 * kSecond) == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sleep_test.cc -- a sleeper is woken by the provider's descriptor, and by a clock where there is
-// none that can be trusted.
+// sleep_test.cc -- a sleeper is woken by the provider's descriptor, or by a clock where none can be
+// trusted.
 #include "transports/ofi/ofi_sleep.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transport_test.cc -- ofi between two transports in one process: what strangers and hostile peers
-// send does no harm, and a provider that is not there is an error that says so.
+// send does no harm, and a missing provider is an error that says so.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
@@ -51,7 +51,7 @@ TEST_CASE("a ticket for another provider, or with a name that is no address, is 
   other.address.provider += 1;
   Ticket nameless = good;
   nameless.name.resize(3);
-  Ticket of_other_family = good;  // as long as it should be, and says that it is longer
+  Ticket of_other_family = good;  // has the right length, but claims to be longer
   of_other_family.name[0] = static_cast<std::byte>(AF_INET6);
   Ticket small = good;
   small.payload_bytes_max = 100;
@@ -67,10 +67,10 @@ TEST_CASE("a ticket for another provider, or with a name that is no address, is 
   }
 }
 
-// ofi_test_hidden; elsewhere nothing is.
+// Runs in ofi_test_hidden; elsewhere no provider is hidden.
 TEST_CASE("providers that are hidden from the program are used; layers cannot be, and say why") {
   if (std::getenv("FI_PROVIDER") == nullptr) return;
-  LIVEBTL_LEAKS_OF_A_LIBRARY;  // net's
+  LIVEBTL_LEAKS_OF_A_LIBRARY;  // of net
   for (const char* provider : {kNet, "sockets"}) {
     CAPTURE(provider);
     const Subject over = subject(provider);
@@ -104,7 +104,7 @@ TEST_CASE("connections share out what may be sent at once") {
   Rig rig(subject("tcp;ofi_rxm"));
   Link rests = rig.link(), goes_on = rig.link();
   const Blob header = pattern(1, 8), payload = pattern(2, 30'000);
-  // Nobody moves the other side: this one comes to its end, and the other has something left.
+  // Nobody moves the other side: this connection uses up its share, and the other has some left.
   int taken = 0;
   while (rests.a->endpoint().post({header, payload, 0, false}) != Post::kRetry)
     REQUIRE(++taken < 1000);
@@ -114,7 +114,7 @@ TEST_CASE("connections share out what may be sent at once") {
 
 namespace {
 
-/// All of a transport's send buffers, so that nothing of its own can go.
+/// Takes all send buffers of a transport, so that it can send nothing of its own.
 class AllSends {
  public:
   AllSends(OfiTransport& transport, std::uint32_t peer) : domain_(transport.domain()) {
@@ -169,7 +169,7 @@ TEST_CASE("... and is nobody's once its transport has ended") {
 TEST_CASE("who does not know the token is not heard") {
   Rig rig(subject("tcp;ofi_rxm"));
   Link link = rig.link();
-  // A third connection whose other end is told a wrong token: what it sends is a stranger's.
+  // A third connection, whose other end is told a wrong token: it sends as a stranger would.
   auto dialled = rig.a().transport->connect(rig.b().transport->contact());
   REQUIRE(dialled.has_value());
   auto admitted = rig.b().transport->by_ticket()->admit((*dialled)->by_ticket()->ticket());

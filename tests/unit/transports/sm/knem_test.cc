@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/knem_test.cc -- transports/sm/sm_knem.h alone: what the driver is asked, and when what it
-// says is believed.
+// tests/unit/transports/sm/knem_test.cc -- transports/sm/sm_knem.h alone: what the driver is asked,
+// and which of its answers are believed.
 #include <doctest/doctest.h>
 
 #include "tests/conformance/fake_knem.h"

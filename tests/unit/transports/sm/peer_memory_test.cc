@@ -79,7 +79,7 @@ TEST_CASE("a process that has become another one is not read") {
   REQUIRE(memory.knows(address_of(&probe), 5));
   CHECK(memory.read(address_of(there.data()), here));
   CHECK(here == there);
-  probe = 6;  // as it would be after an exec, or under another process of that number
+  probe = 6;  // as after an exec, or in another process of that number
   CHECK(!memory.read(address_of(there.data()), here));
   CHECK(errno == ESRCH);
 }

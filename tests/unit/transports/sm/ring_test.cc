@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/ring_test.cc -- transports/sm/sm_ring.h alone: contents, the ring's end, hostile
-// words, two threads.
+// tests/unit/transports/sm/ring_test.cc -- transports/sm/sm_ring.h alone: contents, the end of the
+// ring, hostile words, two threads.
 #include "transports/sm/sm_ring.h"
 
 #include <doctest/doctest.h>
@@ -138,7 +138,7 @@ TEST_CASE("a record may not reach past the ring's end, nor a skip do other than 
   const std::size_t near_end = kRingBytesMin - 128;
   const auto look_near_end = [&](std::uint64_t word) {
     Memory memory;
-    while (true) {  // move both sides to the place
+    while (true) {  // moves both sides there
       REQUIRE(memory.writer.push(Blob(8), Blob(8)));
       RingReader::Record passed;
       REQUIRE(memory.reader.look(4096, passed) == Look::kFrame);
@@ -152,7 +152,7 @@ TEST_CASE("a record may not reach past the ring's end, nor a skip do other than 
   CHECK(look_near_end(commit_word(RecordKind::kFrame, 8, 112)) == Look::kFrame);
   CHECK(look_near_end(commit_word(RecordKind::kFrame, 8, 113)) == Look::kCorrupt);
   CHECK(look_near_end(commit_word(RecordKind::kSkip, 0, 128)) ==
-        Look::kFrame);  // the first lap's, at the beginning
+        Look::kFrame);  // the first lap's, at the start
   CHECK(look_near_end(commit_word(RecordKind::kSkip, 0, 64)) == Look::kCorrupt);
   CHECK(look_near_end(commit_word(RecordKind::kSkip, 0, 192)) == Look::kCorrupt);
 }
@@ -161,7 +161,7 @@ TEST_CASE("random contents never lead outside the ring") {
   Random random(4);
   for (int round = 0; round < 2000; ++round) {
     Memory memory;
-    // Mostly words that are nearly right: rubbish alone would be refused at the first look.
+    // Mostly words that are nearly right: mere rubbish would be refused at the first look.
     for (std::size_t offset = 0; offset < memory.size; offset += kLineBytes)
       memory.put_word(
           offset, random.chance(0.1)

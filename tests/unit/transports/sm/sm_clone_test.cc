@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/sm_clone_test.cc -- what a child made by a bare clone() keeps of a process that has ended.
+// tests/unit/transports/sm/sm_clone_test.cc -- what a child made by a bare clone() retains of a
+// process that has ended.
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ void leave_a_clone_listening(const JobDirectory& directory, const int (&leash)[2
   if (child == 0) {
     ::close(leash[1]);
     auto listening = make_side(directory, 1);
-    if (::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0)  // keeps all, and no handler runs
+    if (::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0)  // retains all; no handler runs
       ::_exit(::read(leash[0], &byte, 1) == 0 ? 0 : 4);
     if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
     while (true) ::pause();
@@ -40,7 +41,7 @@ TEST_CASE("who dials a dead process is told so, though a clone of it keeps its l
   leave_a_clone_listening(directory, leash);
   auto side = make_side(directory, 2);
   auto dialled = side->transport->connect(contact_of(1));
-  REQUIRE(dialled.has_value());  // the clone's kernel queue takes it
+  REQUIRE(dialled.has_value());  // the kernel's queue, kept by the clone, takes it
   End end;
   end.take(std::move(*dialled));
   REQUIRE(turn_until(*side, [&] { return !end.downs.empty(); }));

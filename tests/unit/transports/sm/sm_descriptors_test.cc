@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/sm_descriptors_test.cc -- what keeps a process awake that sleeps on sm: descriptors that a
-// child of it holds, too, and a listener for which no descriptor is left.
+// tests/unit/transports/sm/sm_descriptors_test.cc -- what keeps a process that sleeps on sm awake:
+// descriptors that a child also holds, and a listener that has no descriptor left.
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,8 +120,9 @@ TEST_CASE("a connection whose end could not be seen is none, and says what is us
   auto side = make_side(directory, 1);
   DialledFrom peer(directory);
   End end;
-  take_accepted_end(*side, end);  // it listens, too
-  // One is used up after the other: for the socket, the memory, and what tells of the process's end.
+  take_accepted_end(*side, end);  // so it is listening
+  // They run out one after another: for the socket, the memory, and what tells of the process's
+  // end.
   std::string said;
   bool connected = false;
   for (rlim_t left = 0; left < 64 && !connected; ++left) {
@@ -151,7 +152,7 @@ TEST_CASE("without a descriptor the listener rests, says so once, and goes on wh
   const std::string log = test::captured_stderr([&] {
     const test::FewDescriptors none(0);
     for (TimeNs at = now; at < now + kSecond; at = transport.wake_at()) {
-      REQUIRE((move_at(at) || move_at(at)));  // the listener comes back, and rests again
+      REQUIRE((move_at(at) || move_at(at)));  // the listener comes back, then rests again
       CHECK(transport.wake_at() > at);
       CHECK(transport.wake_at() <= at + 100 * kMillisecond);
     }
@@ -161,7 +162,7 @@ TEST_CASE("without a descriptor the listener rests, says so once, and goes on wh
   const TimeNs later = transport.wake_at();
   move_at(later);
   CHECK(move_at(later));
-  CHECK(transport.wake_at() > later + kSecond);  // of the stranger, which is let in
+  CHECK(transport.wake_at() > later + kSecond);  // that of the stranger, which was let in
 }
 
 }  // namespace livebtl::sm

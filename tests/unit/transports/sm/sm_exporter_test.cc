@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/sm_exporter_test.cc -- large payloads over sm beyond the suite: exporters that die,
-// exposures made by hand, kernels and settings that do not allow it.
+// tests/unit/transports/sm/sm_exporter_test.cc -- large payloads over sm beyond the suite:
+// exporters that die, exposures made by hand, kernels and settings that forbid it.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -20,7 +20,8 @@
 namespace livebtl::sm {
 namespace {
 
-/// A child that dials process 1 and exposes to it the same bytes again and again until it is killed.
+/// A child that dials process 1, then exposes the same bytes to it over and over until it is
+/// killed.
 [[noreturn]] void be_an_exporter(const std::string& directory) {
   core::NodeFacts facts;
   facts.process = ProcessId{2};
@@ -38,12 +39,12 @@ namespace {
              payload = conformance::pattern(2, kExposureBytesMax);
   while (true) {
     end.endpoint().post({header, payload, 0, true, true});
-    end.post_pattern(1, 1, 0);  // the other side takes the first one for a hello
+    end.post_pattern(1, 1, 0);  // the other side takes the first for a hello
     side.turn();
   }
 }
 
-/// From now on this process may not read others' memory.
+/// From here on this process may not read others' memory.
 bool forbid_reading() {
   sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -56,8 +57,8 @@ bool forbid_reading() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/// A child that dials process 1 and takes what that exposes; after some of it, it may read no
-/// more. Ends with 0 if all was as it should be.
+/// A child that dials process 1 and reads what that exposes; half-way through, it may read no more.
+/// Exits with 0 if all went as it should.
 [[noreturn]] void be_a_borrower(const std::string& directory, std::size_t payloads) {
   core::NodeFacts facts;
   facts.process = ProcessId{2};
@@ -81,12 +82,12 @@ bool forbid_reading() {
   };
   while (end.frames == 0) side.turn();
   end.endpoint().trust();
-  end.post_pattern(1, 1, 0);  // go on
+  end.post_pattern(1, 1, 0);  // to let it go on
   while (end.downs.empty()) side.turn();
   ::_exit(good && arrived >= payloads / 2 ? 0 : 4);
 }
 
-/// The other side of setups that tests make by hand: an accepted connection, and its segment.
+/// The other side of setups made by hand: an accepted connection, and its segment.
 struct ByHand {
   ByHand(Side& side, const JobDirectory& directory) {
     auto made = Segment::make(kRingBytes);
@@ -156,7 +157,7 @@ TEST_CASE("a peer that is killed while it exposes: nothing arrives but what it e
 
 namespace {
 
-/// Exposes until that is refused. Returns how many were taken.
+/// Exposes until refused. Returns how many were taken.
 std::size_t expose_until_refused(Side& side, End& end, const std::deque<Blob>& payloads) {
   const Blob header = conformance::pattern(1, 24);
   std::size_t posted = 0;
@@ -208,7 +209,7 @@ TEST_CASE("exposures that make no sense, or come from strangers, end the connect
     ByHand peer(*side, directory);
     if (trusted) peer.end.endpoint().trust();
     Blob payload(kExposureBytesMax);
-    // As an exporter would have written it.
+    // As an exporter would write it.
     peer.segment.exposures(0).exposures[0].place = reinterpret_cast<std::uintptr_t>(payload.data());
     peer.segment.exposures(0).exposures[0].state = 1u << 3 | 1u;
     peer.write_loan(record, record_payload);
@@ -223,8 +224,8 @@ TEST_CASE("exposures that make no sense, or come from strangers, end the connect
   CHECK(refused({2, 0, kByCma, kExposureBytesMax}, true, kWhole));
   CHECK(refused({1, 0, kByCma, kExposureBytesMax + 1}, true, kWhole));
   CHECK(refused({1, 0, kByNone, kExposureBytesMax}, true, kWhole));
-  CHECK(refused({1, 0, kByKnem, kExposureBytesMax}, true, kWhole));  // which was never shown
-  CHECK(refused({1, 0, kByCma, 4096}, true, kWhole));                // what is sent at once
+  CHECK(refused({1, 0, kByKnem, kExposureBytesMax}, true, kWhole));  // was never shown
+  CHECK(refused({1, 0, kByCma, 4096}, true, kWhole));                // small: sent at once
 }
 
 TEST_CASE("where reading another process is switched off, payloads go through the ring in pieces") {

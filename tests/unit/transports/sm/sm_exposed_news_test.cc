@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/sm_exposed_news_test.cc -- when an sm transport tells that what was exposed has been read.
+// tests/unit/transports/sm/sm_exposed_news_test.cc -- when an sm transport reports that exposed
+// memory has been read.
 #include <doctest/doctest.h>
 
 #include "tests/conformance/zero_copy.h"
@@ -23,9 +24,9 @@ struct Neighbours {
     reader.endpoint().trust();
     exporter.endpoint().trust();
   }
-  /// The dialler's end takes frames.
+  /// Whether the dialler's end takes frames.
   bool reached() { return exporter.post_pattern(0, 16, 8) != core::Post::kRetry; }
-  /// Moves the reader alone.
+  /// Moves only the reader.
   void read_all(std::size_t frames) {
     REQUIRE(turn_until(*here, [&] { return reader.frames >= frames; }));
   }
@@ -45,9 +46,9 @@ TEST_CASE("of what arm() has seen the next turn tells, whichever turn that is") 
   Exposures exposures(neighbours.exporter);
   for (std::size_t round = 0; round < 40; ++round) {
     REQUIRE(exposures.expose(round, kPayloadBytes));
-    neighbours.read_all(round + 2);  // and the first small one
+    neighbours.read_all(round + 2);  // and the small first one
     for (std::size_t turns = 0; turns < round % 3; ++turns) neighbours.there->turn();
-    if (neighbours.exporter.sent.size() == round + 1) continue;  // it was looked at anyway
+    if (neighbours.exporter.sent.size() == round + 1) continue;  // already reported by those turns
     CHECK(!neighbours.there->transport->arm());
     neighbours.there->turn();
     CHECK(neighbours.exporter.sent.size() == round + 1);

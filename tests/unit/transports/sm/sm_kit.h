@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/sm_kit.h -- sm transports of one job in a directory of their own.
+// tests/unit/transports/sm/sm_kit.h -- sm transports of one job in its own directory.
 #pragma once
 
 #include <doctest/doctest.h>

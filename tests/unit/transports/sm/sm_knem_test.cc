@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/sm_knem_test.cc -- KNEM in whole transports of sm: chosen and changed under way, all regions
-// gone with them.
+// tests/unit/transports/sm/sm_knem_test.cc -- KNEM in whole sm transports: chosen and changed while
+// in use, with no region left behind.
 #include "base/log.h"
 #include "tests/conformance/fake_knem.h"
 #include "tests/unit/transports/sm/sm_kit.h"
@@ -10,7 +10,7 @@ namespace {
 
 using conformance::FakeKnem;
 
-/// Two transports that are connected, and trust each other.
+/// Two transports that are connected and trust each other.
 struct Connected {
   Connected(FakeKnem& fake, SingleCopy way) {
     for (const std::uint64_t process : {1U, 2U}) {
@@ -34,7 +34,7 @@ struct Connected {
   core::Post post(Bytes payload) {
     return from.endpoint().post({header, payload, ++posted, true, true});
   }
-  /// Posts it, and waits until it is its owner's again.
+  /// Posts it, and waits until its owner has it back.
   void send(const Blob& payload) {
     const std::size_t before = from.sent.size();
     REQUIRE(post(payload) == core::Post::kPosted);

@@ -17,9 +17,9 @@
 namespace livebtl::sm {
 namespace {
 
-/// A child that dials process 1, posts `frames` frames, and then waits to be killed. Never returns
-/// in the child. leash: if >= 0, a child of the child holds copies of all descriptors until the
-/// leash's other end is closed.
+/// A child that dials process 1, posts `frames` frames, and then waits to be killed; never returns.
+/// leash: if >= 0, a child of that child holds copies of all descriptors until the leash's other
+/// end is closed.
 [[noreturn]] void be_a_peer(const std::string& directory, std::uint64_t frames, int leash) {
   core::NodeFacts facts;
   facts.process = ProcessId{2};
@@ -60,7 +60,7 @@ void kill_a_peer(bool child_holds_socket) {
   ::kill(child, SIGKILL);
   REQUIRE(turn_until(*side, [&] { return !end.downs.empty(); }));
   CHECK(end.downs[0].code == Errc::kDown);
-  // Killed at any moment: what was written is whole, and in order from the first on.
+  // Killed at any moment: what it wrote is whole, and in order from the first on.
   CHECK(end.frames <= 50);
   for (std::size_t i = 0; i < end.received.size(); ++i)
     CHECK(end.received[i].header == conformance::pattern(i, 16));
@@ -132,7 +132,7 @@ TEST_CASE("strangers that say rubbish, too much or nothing are dropped, and hurt
   const std::string rubbish(3000, 'x');
   REQUIRE(::send(loud, rubbish.data(), rubbish.size(), MSG_NOSIGNAL) == 3000);
   REQUIRE(turn_until(*one, [&] { return closed_by_peer(loud); }));
-  CHECK(closed_by_peer(silent[0]));  // no more than 64 are kept waiting
+  CHECK(closed_by_peer(silent[0]));  // only 64 may wait
   CHECK(!closed_by_peer(silent[99]));
   auto dialled = two->transport->connect(one->transport->contact());
   REQUIRE(dialled.has_value());
@@ -208,7 +208,7 @@ TEST_CASE("a peer that spoils the ring is dropped, as corrupt") {
         ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, made->memory.number(), 0);
     REQUIRE(base != MAP_FAILED);
     const std::uint64_t rubbish = 0x1234'5678'9abc'def1;
-    // The acceptor writes ring 1, whose words lie at 384, and reads ring 0, whose data begins at
+    // The acceptor writes ring 1, whose words lie at 384, and reads ring 0, whose data begin at
     // 4096.
     std::memcpy(static_cast<std::byte*>(base) + (spoil_head ? sizeof(RingWords) : 4096), &rubbish,
                 8);

@@ -13,7 +13,7 @@ using Outcome = RemoteReader::Outcome;
 
 inline constexpr std::size_t kBytes = 100'000;
 
-/// Both sides in this process. knem: of both; absent: they have cma alone.
+/// knem: on both sides; absent: they have only cma.
 struct Pair {
   explicit Pair(KnemDevice knem = {}, SingleCopy way = SingleCopy::kAuto,
                 PeerMemory memory = PeerMemory(::getpid()))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/zero_copy_knem_test.cc -- transports/sm/sm_zero_copy.h with KNEM: which way is taken, no
-// region is left, what the kernel refuses arrives all the same.
+// tests/unit/transports/sm/zero_copy_knem_test.cc -- transports/sm/sm_zero_copy.h with KNEM: which
+// way is chosen, no region is left behind, what the kernel refuses still arrives.
 #include <cerrno>
 #include <vector>
 
@@ -12,13 +12,13 @@ namespace {
 
 using conformance::FakeKnem;
 
-/// Both sides have that device, and no process may read another: as under Yama.
+/// Both sides have that device, and neither process may read the other, as under Yama.
 struct KnemPair : Pair {
   explicit KnemPair(FakeKnem& fake, SingleCopy way = SingleCopy::kAuto)
       : Pair(fake.device(), way, PeerMemory()) {}
 };
 
-constexpr std::size_t kProbeAlone = 1;  // the regions of a pair that exposes nothing
+constexpr std::size_t kProbeAlone = 1;  // regions of a pair that exposes nothing
 
 void take_back(Pair& pair, std::uint64_t cookie) {
   REQUIRE(pair.exporter.was_read());
@@ -203,7 +203,7 @@ TEST_CASE(
   CHECK(!nothing_known.allowed());
   ZeroCopyWords others;
   Exporter without(others, spare.data(), absent);
-  others.readable = kByKnem;  // of a process that has no such device
+  others.readable = kByKnem;  // of a process without such a device
   CHECK(!without.allowed());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/zero_copy_refused_test.cc -- transports/sm/sm_zero_copy.h where the receiver cannot
-// read any more.
+// tests/unit/transports/sm/zero_copy_refused_test.cc -- transports/sm/sm_zero_copy.h when the
+// receiver can no longer read.
 #include <cerrno>
 
 #include "tests/unit/transports/sm/zero_copy_kit.h"
@@ -8,7 +8,7 @@
 namespace livebtl::sm {
 namespace {
 
-/// What is exposed first cannot be read any more.
+/// Exposes the first payload, which then can no longer be read.
 ExposureRecord expose_unreadable(Pair& pair, Bytes payload) {
   const ExposureRecord record = pair.expose(payload, 1);
   pair.words.exposures[record.slot].place = 8;

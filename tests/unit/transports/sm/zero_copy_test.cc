@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/zero_copy_test.cc -- transports/sm/sm_zero_copy.h alone: who owns the bytes when, words
-// that make no sense.
+// tests/unit/transports/sm/zero_copy_test.cc -- transports/sm/sm_zero_copy.h alone: who owns the
+// bytes when, and nonsensical words.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -57,9 +57,9 @@ TEST_CASE("an owner that wants its memory back has it at once, and the bytes arr
 
 namespace {
 
-/// The owner in a thread of its own, which wants its memory back a while after it was exposed: sooner
-/// if it came too late the last time, later if it came too soon, so that most rounds are close.
-/// Which comes first is the scheduler's affair; what must hold is the same either way.
+/// The owner in its own thread, which wants its memory back a while after exposing it: sooner if it
+/// was too late last time, later if it was too soon, so that most rounds are close. The scheduler
+/// decides who is first; what must hold is the same either way.
 class Owner {
  public:
   explicit Owner(Pair& pair) : pair_(pair), thread_([this] { run(); }) {}
@@ -91,7 +91,7 @@ class Owner {
   Pair& pair_;
   std::atomic<int> begun_ = 0, ended_ = 0;
   std::atomic<bool> over_ = false;
-  std::thread thread_;  // last: it uses the rest
+  std::thread thread_;  // last, as it uses the rest
 };
 
 }  // namespace
@@ -135,7 +135,7 @@ TEST_CASE("records and words that make no sense") {
   bad.number = 7;
   CHECK(pair.read(bad) == Outcome::kCorrupt);
   bad = good;
-  bad.slot = 1;  // nothing was ever exposed there
+  bad.slot = 1;  // nothing was ever exposed in that slot
   CHECK(pair.read(bad) == Outcome::kGone);
   pair.words.exposures[0].state ^= 1u << 20;
   CHECK(pair.read(good) == Outcome::kCorrupt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/address_test.cc -- addresses as bytes, good and hostile.
+// tests/unit/transports/tcp/address_test.cc -- encoded addresses, good and hostile.
 #include "transports/tcp/tcp_address.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/broken_wire_test.cc -- connections whose bytes are altered, that are cut under
-// load, or killed by the kernel: nothing wrong is delivered, and each side learns it exactly once.
+// tests/unit/transports/tcp/broken_wire_test.cc -- connections with altered bytes, cut under load,
+// or killed by the kernel: nothing wrong is delivered, and each side is told exactly once.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -55,18 +55,18 @@ struct Relayed {
   End b;
 };
 
-/// One bit of byte `at` from the dialler (direction 0) or from the acceptor (1) is altered.
+/// Alters one bit of byte `at` sent by the dialler (direction 0) or the acceptor (1).
 void alter_one_byte(Rig& rig, int direction, std::size_t at) {
   Relayed pair(rig);
   pair.relay.alter = [&](int way, std::size_t position, std::byte& byte) {
     if (way == direction && position == at) byte ^= std::byte{1} << (at % 8);
   };
   pair.dial();
-  const bool in_node = at >= 8 && at < kPreambleBytes;  // says only whether checksums are wanted
+  const bool in_node = at >= 8 && at < kPreambleBytes;  // says only if checksums are wanted
   std::size_t from_a = 0;
   std::size_t from_b = 0;
   const bool ended = pair.until([&] {
-    // A length that grew is noticed when enough has followed: both keep talking.
+    // A length that grew is noticed once enough has followed: both keep talking.
     if (post_numbered(pair.a, from_a) != Post::kRetry) ++from_a;
     if (pair.b.open() && post_numbered(pair.b, from_b) != Post::kRetry) ++from_b;
     return in_node ? pair.b.frames > 3 && pair.a.frames > 3 : !pair.a.downs.empty();
@@ -141,7 +141,7 @@ TEST_CASE("without payload checksums altered payload passes: the setting does wh
   CHECK(pair.b.received[0].payload != pattern(1, 40));
 }
 
-/// Posts in both directions until `stop` says so; then waits until both have learned of the loss.
+/// Posts in both directions until `stop` says so; then waits until both have noticed the loss.
 template <class Stop>
 void flood_until_lost(Relayed& pair, Stop stop) {
   std::size_t from_a = 0;
@@ -179,8 +179,7 @@ TEST_CASE("a connection cut under load is told exactly once on both sides, and c
   CHECK(conformance::transfer(rig, *link.a, *link.b, {{1, 8, 8}}));
 }
 
-/// Kills connections of one of our own ports by the kernel's interface for it. false: not permitted
-/// here.
+/// Has the kernel kill connections of one of our own ports. false: not permitted here.
 bool kill_connections(const SocketAddress& at) {
   const std::string port = std::to_string(at.port);
   const std::string command =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/descriptors_test.cc -- tcp where a child of the process holds its sockets, too, and where
-// the process has hardly a descriptor left.
+// tests/unit/transports/tcp/descriptors_test.cc -- tcp where a child of the process also holds its
+// sockets, and where the process is nearly out of descriptors.
 #include <doctest/doctest.h>
 
 #include "tests/unit/control/agent/few_descriptors.h"
@@ -94,7 +94,7 @@ TEST_CASE("with the last descriptors it listens, and moves to all interfaces") {
   CHECK(connects_to(**made, "127.0.0.2"));
 }
 
-/// In a process that cannot open a descriptor, not even in place of those that it closes. What it tells then.
+/// What it tells others once it can open no descriptor, not even in place of those that it closes.
 std::vector<Blob> told_without_a_listener(Side& side) {
   core::Transport& transport = *side.transport;
   const Blob elsewhere = another_node();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/dialling_test.cc -- a peer with several addresses, of which some are wrong, silent
-// or someone else's; settings; and what a process says of itself.
+// tests/unit/transports/tcp/dialling_test.cc -- a peer with several addresses, some of them wrong,
+// silent or someone else's; settings; and what a process tells of itself.
 #include <doctest/doctest.h>
 
 #include "tests/unit/transports/tcp/relay.h"
@@ -14,7 +14,7 @@ using conformance::End;
 using conformance::Rig;
 using core::Post;
 
-/// Where nobody listens.
+/// An address where nobody listens.
 SocketAddress dead_end() {
   const kit::Listener gone;
   return gone.where();
@@ -28,7 +28,7 @@ Blob address_of(const std::vector<SocketAddress>& sockets, std::uint64_t node) {
   return encode_address(reachable);
 }
 
-/// Dials from A; moves A's clock on by a second a turn, so that what would time out does.
+/// Dials from A; advances A's clock by a second per turn, so that what can time out does.
 struct Dial {
   Dial(Rig& on, const Blob& address) : rig(on) {
     auto dialled = rig.a().transport->connect(address);
@@ -74,7 +74,7 @@ TEST_CASE("a transport that is opened again listens where it did, if it can") {
       Rig rig(subject);
       auto first = opened_again(settings, {});
       address = first->address();
-      // A connection that is closed at this end first lingers on the port.
+      // A connection that this end closes first lingers on the port.
       Dial dial(rig, address);
       REQUIRE(rig.until([&] {
         first->progress(rig.b(), monotonic_now(), 64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/frame_kit.h -- messages, their bytes on the wire, and a sink that notes what
-// arrived.
+// tests/unit/transports/tcp/frame_kit.h -- messages, their bytes on the wire, and a sink that
+// records what arrived.
 #pragma once
 
 #include <vector>
@@ -58,7 +58,7 @@ class FrameLog final : public core::EndpointSink {
   std::vector<Error> downs;
   Blob place;
   int place_every = 0;          // 0: never a place
-  bool have_checksums = false;  // the payloads that a place was asked for
+  bool have_checksums = false;  // of the last payload a place was asked for
   int asked = 0;
   int placed = 0;
 };

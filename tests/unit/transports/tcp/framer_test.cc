@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/framer_test.cc -- the framer on bytes that are cut, altered and mixed in every
-// way.
+// tests/unit/transports/tcp/framer_test.cc -- the framer on bytes that are cut, altered and mixed
+// in every way.
 #include "transports/tcp/tcp_framer.h"
 
 #include <doctest/doctest.h>
@@ -18,8 +18,7 @@ namespace {
 using kit::FrameLog;
 using kit::Message;
 
-/// Feeds `stream` in reads of at most step(i) bytes; what the framer asks for first is what it gets
-/// first.
+/// Feeds `stream` in reads of at most next_read() bytes, in the order in which the framer asks.
 template <class NextRead>
 Framer::Stop feed(Framer& framer, FrameLog& log, Bytes stream, NextRead next_read,
                   std::size_t frames_max = 1000) {
@@ -102,7 +101,7 @@ TEST_CASE("large payloads go to the place that the sink gives, others through th
   Random random(7);
   for (int round = 0; round < 60; ++round) {
     const std::size_t read_max = std::size_t{1} << random.below(20);
-    // Where bytes come one by one, one large payload is enough.
+    // One large payload is enough where bytes come one by one.
     const std::size_t large_max = std::min<std::size_t>(kPayloadBytesMax, 1000 * read_max);
     std::vector<Message> messages;
     for (std::uint64_t i = 0; i < 30; ++i) {
@@ -143,8 +142,8 @@ TEST_CASE("any altered byte is found before its frame is delivered") {
       Framer framer(kPayloadBytesMax);
       FrameLog log;
       const Framer::Stop stop = feed(framer, log, bad, [&] { return bad.size(); });
-      // A header length that grew can ask for bytes that never come; nothing wrong is delivered
-      // then either.
+      // A header length that grew can ask for bytes that never come; still, nothing wrong is
+      // delivered.
       const bool longer_header = at % second == 5 && stop == Framer::Stop::kNeedBytes;
       CHECK((stop == Framer::Stop::kCorrupt || longer_header));
       REQUIRE(log.messages.size() == at / second);
@@ -166,7 +165,7 @@ TEST_CASE("without a payload checksum the header is still protected") {
   }
 }
 
-/// A head whose checksum is right, whatever its fields say.
+/// A head with a valid checksum, whatever its fields say.
 Blob sealed(Prelude prelude, std::size_t header_bytes) {
   Blob raw(sizeof(prelude) + header_bytes, std::byte{7});
   std::memcpy(raw.data(), &prelude, sizeof(prelude));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/interfaces_test.cc -- in which order a peer's addresses are tried.
+// tests/unit/transports/tcp/interfaces_test.cc -- in what order a peer's addresses are tried.
 #include "transports/tcp/tcp_interfaces.h"
 
 #include <doctest/doctest.h>

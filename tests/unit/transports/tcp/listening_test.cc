@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/listening_test.cc -- where a process listens while all of its job is on one node, and
-// from when on it lets others in.
+// tests/unit/transports/tcp/listening_test.cc -- where a process listens while its whole job is on
+// one node, and when it begins to let others in.
 #include <doctest/doctest.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -28,7 +28,7 @@ std::unique_ptr<TcpTransport> at_home() {
   return std::move(*made);
 }
 
-/// 127.0.0.2 stands for another interface: it is this machine's, and not what loopback() names.
+/// 127.0.0.2 plays another interface: it is this machine's, but not what loopback() names.
 bool lets_in(const core::Transport& transport, const char* ip) {
   const auto probe = start_connect({*parse_ip(ip), kit::listening_port(transport)}, {});
   if (!probe) return false;
@@ -54,12 +54,12 @@ TEST_CASE("whoever may be on another node is expected on all interfaces, at the 
   const std::uint64_t here = network_hash();
   const Reachable node = told(kNode + 1, here, "127.0.0.1");
   const Reachable network = told(kNode, here ^ 1, "127.0.0.1");
-  const Reachable machine = told(kNode, here, "198.51.100.7");  // for documentation: nobody's
+  const Reachable machine = told(kNode, here, "198.51.100.7");  // a documentation address
   for (const Blob& elsewhere : {encode_address(node), encode_address(network),
                                 encode_contact(network), encode_contact(machine)}) {
     const auto made = at_home();
     const Blob address = made->address(), contact = made->contact();
-    CHECK_FALSE(made->expect(elsewhere));  // nothing that was told has become wrong
+    CHECK_FALSE(made->expect(elsewhere));  // what others were told stays true
     CHECK(lets_in(*made, "127.0.0.2"));
     CHECK(made->address() == address);
     CHECK(made->contact() == contact);

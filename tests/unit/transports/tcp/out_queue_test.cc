@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/out_queue_test.cc -- what waits for the socket leaves in order, whatever part is
-// taken at a time.
+// tests/unit/transports/tcp/out_queue_test.cc -- what waits for the socket leaves in order, however
+// much is taken at a time.
 #include "transports/tcp/tcp_out_queue.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often a transport is polled whose poll costs system calls; and that tcp is such a one.
+// How often a transport whose poll costs system calls is polled, and that tcp is one.
 #include "tests/unit/transports/tcp/subject.h"
 
 using namespace livebtl;
@@ -10,7 +10,7 @@ namespace {
 
 constexpr TimeNs kStart = 10 * kSecond;
 
-/// Rounds until one is due, all at one time.
+/// Rounds until one is due, with time standing still.
 unsigned rounds_until_due(Pace& pace, TimeNs now, bool beside_traffic) {
   for (unsigned round = 1; round <= 2 * Pace::kSkippedBesideTrafficMax; ++round) {
     if (pace.due(now, beside_traffic)) return round;
@@ -23,7 +23,7 @@ unsigned rounds_until_due(Pace& pace, TimeNs now, bool beside_traffic) {
 
 TEST_CASE("a pace counts rounds where no time passes, and more of them beside traffic") {
   Pace pace;
-  CHECK(pace.due(kStart, true));  // it was never polled
+  CHECK(pace.due(kStart, true));  // never polled before
   CHECK(rounds_until_due(pace, kStart, false) == Pace::kSkippedAloneMax);
   pace.polled(kStart, 0, false);
   CHECK(rounds_until_due(pace, kStart, false) == Pace::kSkippedMax);

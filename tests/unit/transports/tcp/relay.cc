@@ -13,7 +13,7 @@
 namespace livebtl::tcp::kit {
 namespace {
 
-/// Connected to a listener on loopback: at once.
+/// Connects to a listener on loopback, at once.
 Fd connect_to(const SocketAddress& to) {
   Fd fd(::socket(is_v4(to.ip) ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   REQUIRE(fd);

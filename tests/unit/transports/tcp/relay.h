@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/relay.h -- a man in the middle on loopback, and a stranger; both moved by the
-// test's thread.
+// tests/unit/transports/tcp/relay.h -- a man in the middle on loopback, and a stranger; both driven
+// by the test's thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,7 +18,7 @@ class Listener {
  public:
   Listener();
   SocketAddress where() const noexcept { return where_; }
-  /// A connection that has arrived, if there is one.
+  /// A connection that has arrived, if any.
   Fd accept() const noexcept;
 
  private:
@@ -26,7 +26,7 @@ class Listener {
   SocketAddress where_;
 };
 
-/// Passes bytes between who connects to it and `target`, and may alter or cut them.
+/// Passes bytes between whoever connects to it and `target`, and may alter or cut them.
 class Relay {
  public:
   explicit Relay(SocketAddress target) : target_(target) {}
@@ -34,11 +34,11 @@ class Relay {
   /// What peers are told to connect to.
   Blob contact() const;
   void turn();
-  /// Every connection is torn down at once, by resets.
+  /// Tears down every connection at once, by resets.
   void cut();
   std::size_t connections() const noexcept { return pairs_.size(); }
 
-  /// Called on each passing byte: direction (0: from the dialler), its position in that direction,
+  /// Called for each passing byte: direction (0: from the dialler), its position in that direction,
   /// the byte.
   std::function<void(int direction, std::size_t position, std::byte& byte)> alter;
 
@@ -60,7 +60,7 @@ class Relay {
   std::vector<Pair> pairs_;
 };
 
-/// A connection that speaks for itself.
+/// A raw connection, driven by the test.
 class Stranger {
  public:
   explicit Stranger(const SocketAddress& to);

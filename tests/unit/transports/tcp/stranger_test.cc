@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/stranger_test.cc -- connections that no peer makes: rubbish, silence, scans and crowds hurt
-// nobody.
+// tests/unit/transports/tcp/stranger_test.cc -- connections that no peer makes: rubbish, silence,
+// scans and crowds do no harm.
 #include <doctest/doctest.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ using conformance::Rig;
 using core::Post;
 using kit::Stranger;
 
-/// A peer whose link must go on working whatever a stranger does.
+/// A peer whose link must keep working whatever a stranger does.
 struct Victim {
   Victim() : rig(subject), link(rig.link()) {}
   void check_unhurt() {
@@ -31,7 +31,7 @@ struct Victim {
     CHECK(link.b->downs.empty());
   }
   SocketAddress door() { return kit::where(rig.b()); }
-  /// Moves the door's side as if it were so much later.
+  /// Moves the door's side as if that much time had passed.
   void turn_later(TimeNs later) {
     for (int i = 0; i < 100; ++i) rig.b().transport->progress(rig.b(), monotonic_now() + later, 64);
   }
@@ -51,7 +51,7 @@ TEST_CASE("a stranger who sends rubbish is closed, hears nothing and is shown to
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Stranger stranger(victim.door());
     stranger.say(kit::noise(seed, 1 + seed * 37));
-    if (seed * 37 + 1 < kPreambleBytes) continue;  // might still become a preamble: see silence
+    if (seed * 37 + 1 < kPreambleBytes) continue;  // may still become a preamble: see silence
     REQUIRE(victim.rig.until([&] { return stranger.is_closed(); }));
     CHECK(stranger.heard() == 0);
   }
@@ -153,17 +153,17 @@ TEST_CASE("of a crowd that proves nothing only so many are let in, and room is m
   }));
   CHECK(victim.rig.b().accepted.size() == kUntrustedMax);
   victim.check_unhurt();
-  victim.rig.b().accepted.clear();  // the engine drops who says no hello
+  victim.rig.b().accepted.clear();  // the engine drops those that say no hello
   Link another = victim.rig.link();
   CHECK(conformance::transfer(victim.rig, *another.a, *another.b, {{1, 8, 8}}));
 }
 
-/// Connections one after the other, at a door for which time stands still.
+/// Connections one after another, at a door for which time stands still.
 struct Passing {
   Victim victim;
   const TimeNs now = monotonic_now();
 
-  /// So many come, and prove themselves or not; returns how many are let in.
+  /// That many come, and prove themselves or not; returns how many are let in.
   std::uint64_t call(int count, bool proves) {
     std::uint64_t let_in = 0;
     auto& side = victim.rig.b();

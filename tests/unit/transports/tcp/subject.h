@@ -21,7 +21,7 @@ inline Result<std::unique_ptr<core::Transport>> make_transport(const Settings& s
   return std::unique_ptr<core::Transport>(std::move(*made));
 }
 
-/// Every process is a node: with CrcMode::kNetwork payloads carry checksums.
+/// Every process is its own node: with CrcMode::kNetwork payloads carry checksums.
 inline conformance::Subject two_nodes(CrcMode crc = CrcMode::kNetwork) {
   conformance::Subject subject;
   subject.name = "tcp";
@@ -53,7 +53,7 @@ bool until(conformance::Rig& rig, More more, Condition condition) {
   });
 }
 
-/// Takes the first endpoint that `side` accepted, if there is one.
+/// Takes the first endpoint that `side` accepted, if any.
 inline void take_accepted(conformance::Side& side, conformance::End& end) {
   if (end.open() || side.accepted.empty()) return;
   end.take(std::move(side.accepted.front()));

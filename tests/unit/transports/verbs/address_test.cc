@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses and tickets: what goes out comes back, what is malformed is refused, who reaches whom.
+// Addresses and tickets: decoding returns what was encoded and refuses the malformed; who reaches
+// whom.
 #include "transports/verbs/verbs_address.h"
 
 #include <doctest/doctest.h>

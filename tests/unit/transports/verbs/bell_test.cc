@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that CRIU has restored, over Soft-RoCE: the device takes the bell only from the thread that opened it.
+// A process restored by CRIU, over Soft-RoCE: the device accepts the bell only from the thread that
+// opened it.
 #include <doctest/doctest.h>
 
 #include "tests/fake_verbs/world.h"
@@ -24,13 +25,13 @@ TEST_CASE("a device that takes no bell from this thread is told in another way, 
 }
 
 TEST_CASE("a device that cannot be told at all ends the connection that was to be used") {
-  for (const int error : {EINVAL, ENOMEM}) {  // one is of another driver, one seems to pass
+  for (const int error : {EINVAL, ENOMEM}) {  // one is another driver's, one seems temporary
     World world;
     Rig rig(world.subject());
     Link link = rig.link();
     world.adapters[0]->bell_refused = true;
     world.adapters[0]->ring_error = error;
-    CHECK(link.a->post_pattern(1, 8, 8) == Post::kDone);  // it is the device's, which may send it
+    CHECK(link.a->post_pattern(1, 8, 8) == Post::kDone);  // the device has it and may send it
     CHECK(link.a->post_pattern(2, 8, 8) == Post::kRetry);
     REQUIRE(rig.until([&] { return !link.a->downs.empty(); }));
     CHECK(says(link.a->downs[0].text, "Permission denied"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole engines with two devices each: which of them a pair uses, that large messages go over both, and that one of
-// them is lost, removed, switched and back without the other, or tcp, having any part in it.
+// Whole engines with two devices each: which one a pair uses, that large messages go over both, and
+// that one of them is lost, removed, switched and regained without involving the other, or tcp.
 #include "tests/unit/transports/verbs/engine_kit.h"
 #include "tests/unit/transports/verbs/system_files.h"
 
@@ -29,7 +29,7 @@ std::uint64_t sent_by(Rig& rig, std::size_t engine, const std::string& transport
   return 0;
 }
 
-/// Two processes with two devices each, beside tcp.
+/// Two processes with two devices each, and tcp.
 struct Cards {
   explicit Cards(const core::Routing& routing = {}) {
     world.add_device("fake1");
@@ -48,7 +48,7 @@ struct Cards {
       return read_by(kOther) != 0 && read_by(kOne) != 0;
     });
   }
-  /// Payloads that rank 1 has read by that device.
+  /// Payloads that rank 1 has read over that device.
   std::uint64_t read_by(const std::string& transport) {
     for (const auto& each : rig->engines[1]->status().transports) {
       if (each.name == transport) return each.carried.frames_read_remotely;
@@ -97,7 +97,7 @@ TEST_CASE("a device is lost: its pairs go over the other, not over tcp, and come
   both_send_by(*cards.rig, kOther);
   message(*cards.rig, kLarge);
   CHECK(sends_by(*cards.rig, 1) == kOther);
-  CHECK(sent_by(*cards.rig, 0, "tcp") - tcp < 1000);  // that the path is lost
+  CHECK(sent_by(*cards.rig, 0, "tcp") - tcp < 1000);  // only word of the lost path
   cards.world.fabric.plug_in(cards.adapter(0, 1));
   for (int i = 0; i < 400 && sends_by(*cards.rig, 0) != kOne; ++i) {
     cards.rig->pass(50 * kMillisecond);

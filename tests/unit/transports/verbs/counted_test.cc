@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What livebtl does for one small message over verbs, both ends, apart from the device's share:
-// `scripts/bench instructions` runs this under callgrind and leaves out tests/.
+// What livebtl does for one small message over verbs, on both ends, without the device's share:
+// `scripts/bench instructions` runs this under callgrind and excludes tests/.
 #include <cstdlib>
 
 #include "tests/unit/transports/verbs/engine_kit.h"
@@ -19,7 +19,7 @@ struct Ends {
   std::vector<std::byte> data = pattern(kBytes, 7);
   std::vector<std::byte> taken = std::vector<std::byte>(kBytes);
 
-  // One message arrives, and the calls that an application makes for it.
+  // One message arrives, with the calls that an application makes for it.
   void message() {
     const Slice from{data.data(), kBytes};
     const MutableSlice into{taken.data(), kBytes};
@@ -37,7 +37,7 @@ struct Ends {
   }
 };
 
-// Named for callgrind, which counts while it runs.
+// Named for callgrind, which counts while this runs.
 [[gnu::noinline]] void counted_messages(Ends& ends, int count) {
   for (int i = 0; i < count; ++i) ends.message();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread with credentials of its own, as each has in a process that CRIU has restored, sends over a device of this
-// machine that another thread has opened. Without a port that can be used it says why.
+// A thread with its own credentials, as every thread has after a restore by CRIU, sends over a
+// device of this machine that another thread has opened. If no port can be used it says why.
 #include <doctest/doctest.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -31,7 +31,8 @@ Subject device(const Settings& settings) {
   return subject;
 }
 
-/// Does the kernel take commands by write(2) from this thread? A byte is none, which it says if it does.
+/// Does the kernel take commands by write(2) from this thread? One byte is no command:
+/// if it does, it says so.
 bool may_write(const Transport& transport) {
   const int command_fd = transport.holds_device()->descriptors().at(1);
   REQUIRE(::write(command_fd, "", 1) == -1);
@@ -52,7 +53,7 @@ TEST_CASE("a thread with credentials of its own sends over a device that another
   CHECK(may_write(*rig.a().transport));
   bool ours = true, arrived = false;
   std::thread([&] {
-    // The kernel gives the calling thread new credentials, which are as the old ones.
+    // The kernel gives the calling thread new credentials, equal to the old ones.
     if (::prctl(PR_SET_KEEPCAPS, 1) != 0) return;
     ours = may_write(*rig.a().transport);
     Link link = rig.link();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/verbs/device_test.cc -- what devices in memory cannot show, on one of this machine
-// (LIVEBTL_VERBS_DEVICE chooses it): that a release leaves nothing by the kernel's own word, and
-// what is said without permission or lockable memory. Without a port that can be used it says why,
-// and ctest counts it as skipped.
+// tests/unit/transports/verbs/device_test.cc -- what devices in memory cannot show, on one of this
+// machine (LIVEBTL_VERBS_DEVICE chooses it): that, as the kernel sees it, a release leaves nothing
+// behind, and what is reported without permission or lockable memory. If no port can be used it
+// says why, and ctest counts it as skipped.
 #include <doctest/doctest.h>
 #include <linux/capability.h>
 #include <sys/mman.h>
@@ -53,7 +53,7 @@ std::size_t threads() {
   return count;
 }
 
-/// What make() is refused with in a child that gives up some right first; "": it is not.
+/// The refusal of make() in a child that first gives up some right; "": not refused.
 std::string refusal(void (*give_up)()) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
@@ -86,17 +86,17 @@ void give_up_all_capabilities() {
 
 }  // namespace
 
-// First, as a child must not use what its parent has opened.
+// First, since a child must not use what its parent has opened.
 TEST_CASE("without lockable memory, or the right to open it, that is said with what to do") {
   if (skipped(make())) return;
   const std::string memory = refusal([] {
     const rlimit little{256 << 10, 256 << 10};
     if (::setrlimit(RLIMIT_MEMLOCK, &little) != 0) ::_exit(3);
-    give_up_all_capabilities();  // one of which is to lock as much as one likes
+    give_up_all_capabilities();  // including that to lock unlimited memory
   });
   CAPTURE(memory);
   CHECK(has(memory, "the limit on locked memory is 256 KiB: raise it"));
-  if (::geteuid() != 0) return;  // a process that may open it cannot give that up
+  if (::geteuid() != 0) return;  // only root can give up the right to open it
   const std::string right = refusal([] {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(4);
   });
@@ -110,7 +110,7 @@ TEST_CASE("a release leaves no descriptor, mapping, pinned page or thread") {
   Made made = make();
   if (skipped(made)) return;
   auto held = Holdings::of(**made, messages::rdma_devices());
-  REQUIRE(held.held().size() >= 3);  // descriptors, what is mapped, and what is pinned
+  REQUIRE(held.held().size() >= 3);  // descriptors, mappings, and pinned memory
   CHECK(has(held.held()[0], "/dev/infiniband/uverbs"));
   CHECK((*made)->holds_device()->pinned_bytes() >= std::size_t{1} << 20);
   CHECK(has(held.held().back(), "has fallen by 0 KiB"));

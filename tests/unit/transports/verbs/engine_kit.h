@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/verbs/engine_kit.h -- whole engines over tcp and verbs on devices in memory: their
-// kinds, messages and ladders.
+// tests/unit/transports/verbs/engine_kit.h -- whole engines over tcp and verbs with devices in
+// memory: their kinds, messages and ladders.
 #pragma once
 
 #include "tests/fake_verbs/world.h"
@@ -41,7 +41,7 @@ inline void both_send_by(Rig& rig, const std::string& transport) {
   CHECK(sends_by(rig, 0) == transport);
 }
 
-/// One rung of a ladder is ordered of all engines. more: what else the order says.
+/// Orders one rung of a ladder from all engines. more: what else the order says.
 inline void order(Rig& rig, std::uint64_t operation, core::Rung rung, const core::Routing& before,
                   const core::Routing& after, core::RungOrder more = {}) {
   for (auto& engine : rig.engines) {
@@ -59,7 +59,7 @@ inline bool reached(Rig& rig) {
                      [](auto& engine) { return engine->report().reached; });
 }
 
-/// A ladder from one routing to another, all rungs, by all engines.
+/// Climbs a ladder from one routing to another, all rungs, on all engines.
 inline void climb(Rig& rig, std::uint64_t operation, const core::Routing& before,
                   const core::Routing& after, const core::RungOrder& more = {}) {
   for (const core::Rung rung : {core::Rung::kJoint, core::Rung::kNewTx, core::Rung::kNew}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole engines over tcp and verbs: pairs meet over another path and move, switch, lose and get
-// back what connects by tickets.
+// Whole engines over tcp and verbs: pairs meet over another path and then move to, switch to, lose
+// and regain the one that connects by tickets.
 #include "tests/unit/transports/verbs/engine_kit.h"
 
 using namespace livebtl;

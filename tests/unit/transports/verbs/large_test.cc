@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large messages, puts and gets of whole engines over verbs: read by the device from memory to
-// memory, and whatever breaks, is taken away or wanted back meanwhile, whole or ended in good
+// memory; whatever breaks, is removed or is wanted back meanwhile, they arrive whole or end in good
 // order.
 #include "tests/unit/transports/verbs/engine_kit.h"
 
@@ -11,9 +11,9 @@ using fake_verbs::World;
 namespace {
 
 constexpr std::size_t kLargeBytes = 3u << 20;
-constexpr std::byte kOwn{0xDD};  // what the owner writes once the memory is his again
+constexpr std::byte kOwn{0xDD};  // written by the owner once it has the memory back
 
-/// Two engines on verbs, and one large message, put or get from memory of rank 0 to rank 1.
+/// Two engines over verbs, and one large message, put or get from memory of rank 0 to rank 1.
 struct Large {
   explicit Large(World& its_world, bool with_checksums = false)
       : world(its_world),
@@ -24,7 +24,7 @@ struct Large {
     both_send_by(rig, "verbs");
     receiving = rig.engines[1]->open_port({}).value();
   }
-  ~Large() { rig.ports.clear(); }  // ends what is open: its memory goes now
+  ~Large() { rig.ports.clear(); }  // ends what is open before its memory goes
   void send() {
     const MutableSlice into{target.data(), kLargeBytes};
     ReceiveRequest wanted{.tag = 1};
@@ -49,7 +49,7 @@ struct Large {
     request.slices = {&slice, 1};
     REQUIRE(rig.ports[0]->put(request, sent) == Accept::kAccepted);
   }
-  /// Until a device reads, which leads to nothing yet.
+  /// Until a device has started to read, without progress.
   void begin_send() {
     world.fabric.reads_stand_still = true;
     send();
@@ -138,7 +138,7 @@ TEST_CASE("a path that breaks in the middle of a read: what is missing goes by t
     World world;
     Large large(world, true);
     large.begin_send();
-    world.adapters[1]->read_failures = {IBV_WC_RETRY_EXC_ERR};  // half of it is there by then
+    world.adapters[1]->read_failures = {IBV_WC_RETRY_EXC_ERR};  // half of the data is there by then
     if (gone) world.adapters[1]->port_state = IBV_PORT_DOWN;
     large.finish();
     if (gone) CHECK(sends_by(large.rig, 0) == "tcp");

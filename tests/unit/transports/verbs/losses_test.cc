@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What breaks connections and devices: each is said clearly, ends what it must and no more, and
+// What breaks connections and devices: each is reported clearly, ends what it must and no more, and
 // leaves nothing behind; and what comes back can be used again.
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ std::string why_down(Rig& rig, End& end) {
   return end.downs[0].text;
 }
 
-/// No connection can be made now, and why.
+/// Expects that no connection can be made now; returns why.
 std::string refused(Rig& rig) {
   const auto dialled = rig.a().transport->connect(rig.b().transport->contact());
   REQUIRE(!dialled.has_value());
@@ -86,7 +86,7 @@ TEST_CASE(
     CHECK(says(refused(rig), "the device is lost"));
   }
   rig.turn();
-  CHECK(world.adapters[0]->contexts.empty());  // nothing holds it up
+  CHECK(world.adapters[0]->contexts.empty());  // nothing holds up its removal
   CHECK(rig.a().transport->holds_device()->descriptors().size() == 1);
   CHECK(!refused(rig).empty());
   world.fabric.plug_in(*world.adapters[0]);
@@ -134,7 +134,7 @@ TEST_CASE("connections end with the address that they were made with, and only t
   World world;
   Rig rig(world.subject());
   Link link = rig.link();
-  // Another entry of the table is none of theirs.
+  // A change to an address that neither uses.
   world.adapters[0]->gids.push_back({fake_verbs::gid("fe80::1")});
   world.fabric.set_gid(*world.adapters[0], 1, fake_verbs::gid("fe80::2"));
   rig.settle();
@@ -174,7 +174,7 @@ TEST_CASE("a peer that went without a word is found out, though nothing is sent 
   World world;
   Rig rig(world.subject());
   Link link = rig.link();
-  // Its machine is gone: what it says on closing gets nowhere.
+  // Its machine is gone: its closing message gets nowhere.
   world.adapters[1]->mute = true;
   link.b->close();
   rig.stop_b();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which verbs transports a process has for each LIVEBTL_VERBS_DEVICE, and what they are called.
+// Which verbs transports a process has for each LIVEBTL_VERBS_DEVICE, and their names.
 #include "tests/unit/transports/verbs/system_files.h"
 #include "transports/verbs/verbs_transport.h"
 

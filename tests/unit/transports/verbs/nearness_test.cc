@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ports the kernel shows, and how far devices are from a process, over a directory in place of /sys.
+// Which ports the kernel shows, and how far devices are from a process, with a directory in place
+// of /sys.
 #include "transports/verbs/verbs_nearness.h"
 
 #include "tests/unit/transports/verbs/system_files.h"
@@ -29,7 +30,7 @@ TEST_CASE("a device is as far as its node is from the nearest one that the proce
   SystemFiles files;
   files.add_node(0, "0-3,8", "10 21 31");
   files.add_node(2, "4-7", "21 10 40");
-  files.add_node(3, "", "31 40 10");  // memory alone
+  files.add_node(3, "", "31 40 10");  // memory only
   for (const char* device : {"here0", "there0", "far0", "unknown0"})
     files.add_port(device, 1, true);
   files.set_node("here0", "0");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a verbs transport needs to be made, what it says if it cannot be had, and that nothing is
-// left of an attempt.
+// What a verbs transport needs to be created, what it reports if it cannot be, and that an attempt
+// leaves nothing behind.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -90,7 +90,7 @@ TEST_CASE("connections beyond what can be registered are refused; the others go 
 
 TEST_CASE("more connections than the device has room for are refused") {
   World world;
-  world.adapters[0]->max_srq_wr = 96;  // 60 shared and nine floors
+  world.adapters[0]->max_srq_wr = 96;  // 60 shared, and nine floors
   Rig rig(world.subject());
   std::vector<std::unique_ptr<Endpoint>> taken;
   for (int i = 0; i < 9; ++i) {
@@ -155,7 +155,7 @@ TEST_CASE("of a device that was opened, that one alone is looked for afterwards"
   core::Holdings any(devices);
   CHECK(any.held().size() == 2);
   any.leave_to(**other, "verbs");
-  CHECK(any.held().size() == 1);  // what another transport of ours has is nobody else's
+  CHECK(any.held().size() == 1);  // what another of our transports has counts as ours
 }
 
 TEST_CASE("a ticket of another fabric or with other buffers is refused") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which device, port and address is used, and what is said if none can be.
+// Which device, port and address is used, and what is reported if none can be.
 #include "tests/unit/says.h"
 #include "transports/verbs/verbs_ports.h"
 
@@ -54,7 +54,7 @@ TEST_CASE("RoCEv2 goes before v1, IPv4 before global IPv6 before link-local") {
   const auto v2 = IBV_GID_TYPE_ROCE_V2, v1 = IBV_GID_TYPE_ROCE_V1;
   std::vector<ibv_gid_entry> table{
       entry(0, "fe80::1", v1),         entry(1, "fe80::1", v2),
-      entry(2, "::ffff:10.0.1.1", v1), entry(3, "::ffff:172.16.0.1", v2, 9),  // a VLAN's
+      entry(2, "::ffff:10.0.1.1", v1), entry(3, "::ffff:172.16.0.1", v2, 9),  // of a VLAN
       entry(4, "fd00::5", v2),         entry(5, "::ffff:10.0.1.1", v2),
       entry(6, "::ffff:10.0.2.1", v2)};
   for (const std::uint32_t expected : {5u, 6u, 4u, 1u, 2u, 0u}) {
@@ -110,6 +110,6 @@ TEST_CASE("an InfiniBand port's address has its LID; a RoCE port's has none") {
   CHECK(!lone.opened().state.global_route);
   adapter.grh_required = true;
   CHECK(lone.opened().state.global_route);
-  adapter.lid = 0;  // active, and no subnet manager has seen it
+  adapter.lid = 0;  // active, but no subnet manager has seen it
   CHECK(says(lone.refused(), "no LID yet"));
 }

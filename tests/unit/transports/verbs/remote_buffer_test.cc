@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a buffer lies that a queue pair exposes: it comes back, and what makes no sense is refused.
+// The place of a buffer that a queue pair exposes: decoding returns it, and refuses what makes no
+// sense.
 #include <doctest/doctest.h>
 
 #include <cstring>

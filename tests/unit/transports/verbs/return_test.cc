@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Devices that vanish under a pair and come back: what was sent arrives, and verbs is used again
-// when it has settled, by order, or not at all.
+// once it has settled, by order, or not at all.
 #include "tests/unit/says.h"
 #include "tests/unit/transports/verbs/engine_kit.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr TimeNs kStep = 50 * kMillisecond;
 
-/// The engines' time, until the condition holds; `at_most`: it did not.
+/// How much engine time passes until the condition holds; `at_most`: it never did.
 template <class Condition>
 TimeNs passes(Rig& rig, TimeNs at_most, Condition condition) {
   TimeNs passed = 0;
@@ -29,14 +29,14 @@ bool both_by(const Rig& rig, const std::string& transport) {
   return sends_by(rig, 0) == transport && sends_by(rig, 1) == transport;
 }
 
-/// How long it takes until both send by it.
+/// How long it takes until both send over that transport.
 TimeNs time_to(Rig& rig, const std::string& transport, TimeNs at_most = 600 * kSecond) {
   const TimeNs time = passes(rig, at_most, [&] { return both_by(rig, transport); });
   message(rig, 100000);
   return time;
 }
 
-/// Nothing but tcp is used for that long.
+/// Only tcp is used for that long.
 void stays_on_tcp(Rig& rig, TimeNs time) {
   CHECK(passes(rig, time, [&] { return !both_by(rig, "tcp"); }) == time);
   message(rig);
@@ -46,7 +46,7 @@ std::string absent(Rig& rig, std::size_t engine = 0) {
   const auto all = rig.engines[engine]->report().absent;
   return all.empty() ? "" : all.front();
 }
-/// Two processes that send by verbs.
+/// Two processes that send over verbs.
 struct Pair {
   explicit Pair(Settings settings = {}) : rig(2, {kind("tcp"), verbs_of(world)}, 1, settings) {
     message(rig);
@@ -166,7 +166,7 @@ TEST_CASE("where return is off, what vanished is used again by order alone") {
   CHECK(says(absent(pair.rig), "LIVEBTL_RETURN is off"));
   core::Routing tuned;
   tuned.tuning["tcp"].weight = 3;
-  climb(pair.rig, 1, {}, tuned);  // of another transport: is carried out, and changes nothing here
+  climb(pair.rig, 1, {}, tuned);  // for another transport: carried out, but no effect here
   stays_on_tcp(pair.rig, 10 * kSecond);
   climb(pair.rig, 2, tuned, tuned, wanting("verbs"));
   CHECK(time_to(pair.rig, "verbs") < kSecond);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each connection has its share of what sends need: a peer that answers no more stops no other.
+// Each connection has its share of what sends need: a peer that stops answering blocks no other.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,11 +11,11 @@ using namespace livebtl::conformance;
 using fake_verbs::World;
 
 TEST_CASE("a peer that takes nothing leaves buffers to send from to all others") {
-  World world(true);  // a send is carried out when somebody turns, not before
+  World world(true);  // a send is carried out only when somebody turns
   Rig rig(world.subject());
   Link dead = rig.link(), other = rig.link();
   const std::vector<Expected> frames(200, Expected{5, 16, 1000});
-  REQUIRE(transfer(rig, *dead.a, *dead.b, frames));  // it has all the credit that it can get
+  REQUIRE(transfer(rig, *dead.a, *dead.b, frames));  // now it has all the credit that it can get
   REQUIRE(transfer(rig, *other.a, *other.b, frames));
   std::size_t taken = 0;
   while (dead.a->post_pattern(1, 8, 1000) == Post::kDone) REQUIRE(++taken < 100);
@@ -44,7 +44,7 @@ TEST_CASE("however many peers take nothing, the next one can be sent to") {
   Rig rig(world.subject());
   std::vector<Link> links;
   for (int i = 0; i < 40; ++i) links.push_back(rig.link());
-  // Once each: that much credit is left of their beginnings.
+  // Once each: that much of their initial credit is left.
   for (const Link& link : links) CHECK(link.a->post_pattern(1, 8, 1000) == Post::kDone);
   REQUIRE(rig.until([&] {
     return std::ranges::all_of(links, [](const Link& link) { return link.b->frames == 1; });

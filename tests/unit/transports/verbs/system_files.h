@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/verbs/system_files.h -- a directory in place of /sys, with RDMA devices and nodes (NUMA).
+// tests/unit/transports/verbs/system_files.h -- a directory in place of /sys, with RDMA devices and
+// NUMA nodes.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exposed payloads over a fabric in memory: what the device does by itself, and that it does nothing
-// more with anybody's memory once that is his again.
+// Exposed payloads over a fabric in memory: what the device does by itself, and that it leaves
+// memory alone once its owner has it back.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBytes = messages::kExposedBytesMax;
 
-/// One link, what A exposes, and where B wants it.
+/// One link, the payload that A exposes, and where B wants it.
 struct ZeroCopy {
   explicit ZeroCopy(World& its_world, bool one_node = true)
       : world(its_world), subject(its_world.subject(one_node)), rig(subject), link(rig.link()) {
@@ -64,7 +64,7 @@ TEST_CASE("an exposed payload is read once, straight into place, and registered 
     bool is_registered = true;
     zero_copy.link.b->on_each = [&](Bytes, Bytes payload) {
       CHECK(payload.data() == zero_copy.place.data());
-      is_registered = world.fabric.alive() > before + 1;  // the exporter's still is
+      is_registered = world.fabric.alive() > before + 1;  // besides the exporter's
     };
     REQUIRE(zero_copy.rig.until([&] { return zero_copy.link.a->sent.size() == 1; }));
     CHECK(!is_registered);
@@ -81,7 +81,7 @@ TEST_CASE("where the exporter's memory cannot be registered the payload is wante
   world.adapters[0]->user_register_max = 0;
   CHECK(zero_copy.expose() == Post::kSmaller);
   CHECK(zero_copy.expose() == Post::kSmaller);
-  CHECK(zero_copy.link.a->endpoint().stats().registrations_refused == 1);  // asked for once
+  CHECK(zero_copy.link.a->endpoint().stats().registrations_refused == 1);  // tried once
   REQUIRE(transfer(zero_copy.rig, *zero_copy.link.a, *zero_copy.link.b, {{1, 8, 30000}}));
   CHECK(world.fabric.bytes_read() == 0);
 }
