@@ -48,7 +48,7 @@ def cancelled(context):
                 code, document = running.finish()
         finally:
             arrives.stop()
-        # QEMU closes the connection before it notices the cancel, and may report its own failed write instead.
+        # QEMU closes the connection before it records the cancel, and may report its own failed write instead.
         told = "cancel" in document["text"] or "Broken pipe" in document["text"]
         check(code == 5 and not document["moved"] and told, f"a cancelled migration: {code} {document}")
         _still_there(guest)

@@ -150,7 +150,7 @@ class Repeated {
 
 }  // namespace
 
-// Room for the largest message twice: once received, it may still be unknown to the sender.
+// Room for the largest message twice: the sender may not know yet that it has been received.
 void modes(Semantics& s) {
   const Attached attached(std::size_t{12} << 20);
   for (const Mode& mode : kModes) {
