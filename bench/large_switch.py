@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""bench/large_switch.py -- switches of many processes on pretended nodes of this machine, each with a relay of its own.
+"""bench/large_switch.py -- switches of many processes on pretended nodes of this machine, each with its own relay.
 
 usage: scripts/python -m bench.large_switch [--build build/release] [--nodes 16] [--members 64] [--switches 5]
-Each process is a real agent with an engine that reaches every rung at once (tests/unit/ctl-tool/fake_member.cc), so what is
-measured is what orders and answers take. Prints, for each switch, the time of its ladder, of each rung, and of the whole
-command with its processor time; then how long `btlctl status` takes.
+Each process is a real agent with an engine that reaches every rung at once (tests/unit/ctl-tool/fake_member.cc), so
+what is measured is the time of orders and answers. Prints, for each switch, the time of its ladder, of each rung, and
+of the whole command with its processor time; then how long `btlctl status` takes.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ DEADLINE_S = 120
 
 
 class Nodes:
-    """The processes of a job, in directories that are one node each."""
+    """The processes of a job, in directories of which each is a node."""
 
     def __init__(self, build, scratch, nodes, members):
         self.build, self.scratch, self.total = build, Path(scratch), nodes * members
@@ -42,7 +42,7 @@ class Nodes:
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def btlctl(self, *words):
-        """Exit code, standard output, seconds, and seconds of a processor."""
+        """Returns exit code, standard output, seconds, and processor seconds."""
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run([self.build / "bin/btlctl", *words], env=self.environment(0), text=True,
                               capture_output=True, timeout=DEADLINE_S, check=False)
@@ -51,7 +51,7 @@ class Nodes:
         return done, time.monotonic() - begun, spent
 
     def relay_of(self, node):
-        """As the node's `btlctl jobs` names it; waited for."""
+        """Waits for the node's relay, and returns it as `btlctl jobs` names it."""
         deadline = time.monotonic() + DEADLINE_S
         while time.monotonic() < deadline:
             done = subprocess.run([self.build / "bin/btlctl", "jobs", "--json"], env=self.environment(node), text=True,
@@ -63,7 +63,7 @@ class Nodes:
         raise SystemExit(f"node {node} has no relay")
 
     def introduce(self):
-        """A process of the first node knows the relays of all others."""
+        """Lets a process of the first node know the relays of all others."""
         teller = self.members[0][0]
         for node in range(1, len(self.members)):
             teller.stdin.write(f"relay {self.relay_of(node)}\n")

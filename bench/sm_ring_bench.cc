@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/sm_ring_bench.cc -- what one frame over sm costs, bare: post() and progress(), nothing
-// above.
+// bench/sm_ring_bench.cc -- what one frame over sm costs, bare: only post() and progress().
 //
 //   sm_ring_bench stream [FRAMES [BYTES]]     one thread moves both sides; made for callgrind:
 //       valgrind --tool=callgrind --toggle-collect='*post_and_progress*' sm_ring_bench stream 100000
@@ -102,7 +101,7 @@ void play(Party& party, std::uint64_t count, const core::Frame& frame, bool firs
   for (std::uint64_t i = 0; i < count; ++i) {
     if (first)
       while (party.endpoint->post(frame) == core::Post::kRetry) party.turn(monotonic_now());
-    // The clock is read as seldom as an engine would.
+    // The clock is read as rarely as an engine would.
     for (TimeNs now = 0; party.counter.frames <= i;) {
       now = monotonic_now();
       for (int spin = 0; spin < 64 && party.counter.frames <= i; ++spin) party.turn(now);

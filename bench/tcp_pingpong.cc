@@ -3,8 +3,8 @@
 // bytes and checksums.
 //
 //   tcp_pingpong [rounds] [crc]
-// Two processes on loopback; runs with ours and with bare sockets alternate, and the median of
-// their ratios is printed: single figures vary too much on shared machines.
+// Two processes on the loopback; runs with our endpoint and with bare sockets alternate, and the
+// median of their ratios is printed: single figures vary too much on shared machines.
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ constexpr std::size_t kHeaderBytes = 40;  // an eager message's
 constexpr std::size_t kFrameOverhead = sizeof(Prelude) + kHeaderBytes;
 constexpr std::size_t kMessageBytesMax = 1u << 20;
 
-/// A process that shares its core must give it up now and then, by either method alike.
+/// Spins; processes that share a core must yield now and then, in the same way with either channel.
 class Spin {
  public:
   void idle() noexcept {
@@ -50,7 +50,7 @@ class Channel {
   virtual void receive(MutableBytes message) = 0;
 };
 
-/// As one would write it by hand: both know the length, the rest is bytes.
+/// As written by hand: both ends know the length, the rest is bytes.
 class BareChannel final : public Channel {
  public:
   BareChannel(Fd fd, bool crc) : fd_(std::move(fd)), crc_(crc) {}
@@ -199,8 +199,8 @@ class OurChannel final : public Channel, public core::EndpointSink, public core:
 struct Case {
   const char* name;
   std::size_t bytes;
-  int messages;  // a run
-  bool stream;   // all one way and one answer; else to and fro
+  int messages;  // per run
+  bool stream;   // all one way and one answer; otherwise to and fro
 };
 
 constexpr Case kCases[] = {
@@ -211,7 +211,7 @@ constexpr Case kCases[] = {
     {"1 MiB stream, a message", 1u << 20, 100, true},
 };
 
-/// Nanoseconds a message one way; `first`: this process begins.
+/// Nanoseconds per message one way; `first`: this process begins.
 double run(Channel& channel, const Case& what, bool first, MutableBytes buffer) {
   const MutableBytes message = buffer.first(what.bytes);
   const TimeNs begin = monotonic_now();
@@ -273,7 +273,7 @@ double cpu_now() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-/// CPU nanoseconds a message one way, both ends.
+/// CPU nanoseconds per message one way, both ends.
 double run_alone(Channel& one, Channel& other, const Case& what, MutableBytes buffer) {
   const MutableBytes message = buffer.first(what.bytes);
   const double begin = cpu_now();
@@ -298,7 +298,7 @@ int bench_alone(int rounds, bool crc) {
   Blob buffer(kMessageBytesMax, std::byte{1});
   std::printf("%-26s %12s %12s %8s\n", "median CPU, both ends", "bare ns", "ours ns", "ratio");
   for (const Case& what : kCases) {
-    // More would have to wait for room that only the other end, which is us, can make.
+    // More would have to wait for room that only the other end, also on this thread, can make.
     if (what.stream || what.bytes > 64u << 10) continue;
     std::vector<double> bare_ns;
     std::vector<double> our_ns;

@@ -125,7 +125,8 @@ void PageLook::add_remote(Pages& pages) {
     if (answer.page.member == member.member) pages.pages.push_back(std::move(answer.page));
   }
   for (const auto& member : result.silent) {
-    pages.unread.push_back({member.name, {Errc::kTimeout, "no answer; is it stopped?"}, member.rank});
+    pages.unread.push_back(
+        {member.name, {Errc::kTimeout, "no answer; is it stopped?"}, member.rank});
     unread.push_back({member.name, member.rank, 0, false});
   }
   std::vector<std::pair<int, bool>> gone;

@@ -38,7 +38,7 @@ class Turns {
 
   /// Jobs that had no turn yet.
   std::size_t left() const noexcept;
-  /// Who has too many jobs, and how many get no turn; "": nobody.
+  /// The user who has too many jobs, and how many get no turn; "": no user.
   const std::string& too_many() const noexcept { return too_many_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/mpi/main.cc -- bench_mpi: an MPI program that measures when it is told to, so that several
-// jobs over different transports can stand ready and take turns. Started by scripts/bench.
+// bench/mpi/main.cc -- bench_mpi: an MPI program that measures on order, so that several jobs over
+// different transports can stand ready and take turns. Started by scripts/bench.
 //
 //   bench_mpi [--threads] orders DIRECTORY    reads orders from the pipe DIRECTORY/order.RANK, the
 //                                             same on both ranks; rank 0 answers with a number a line
@@ -75,7 +75,7 @@ int take_orders(const perf::Pair& pair, const std::string& directory) {
   return orders ? 0 : 1;
 }
 
-// Each rank knows its neighbours, as a program has it that exchanges halos.
+// Each rank knows its neighbours, as in a program that exchanges halos.
 void meet_neighbours(int rank, int size) {
   int out = rank, in = 0;
   MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % size, 0, &in, 1, MPI_INT, (rank + size - 1) % size, 0,
@@ -106,7 +106,7 @@ double took_ns(std::uint64_t steps) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Steps of about a millisecond, by the fastest of some tries.
+// The number of steps in about a millisecond, by the fastest of several tries.
 std::uint64_t steps_of_a_quantum() {
   constexpr std::uint64_t kTried = 100'000;
   double fastest = took_ns(kTried);

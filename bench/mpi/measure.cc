@@ -26,7 +26,7 @@ constexpr int kStopTag = 2;
 constexpr std::size_t kWindowBytes = 16 << 20;
 constexpr std::size_t kWindowMax = 32;
 constexpr std::int64_t kGapNs = 5000;
-constexpr std::uint64_t kBlockRounds = 64;  // bench/side_by_side/instructions.py has it too
+constexpr std::uint64_t kBlockRounds = 64;  // bench/side_by_side/instructions.py has the same
 
 using Buffer = std::vector<char>;
 
@@ -46,7 +46,7 @@ void ping_pong(const Pair& pair, const Buffer& out, Buffer& in) {
   if (pair.rank != 0) send(out, pair.other);
 }
 
-/// A window of messages one way, and a short one back when all have come.
+/// Sends a window of messages one way, and a short one back when all have arrived.
 void stream(const Pair& pair, std::vector<Buffer>& buffers) {
   std::vector<MPI_Request> requests(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i) {
@@ -64,13 +64,13 @@ void stream(const Pair& pair, std::vector<Buffer>& buffers) {
     send(taken, pair.other);
 }
 
-/// The names that callgrind looks for.
+/// Callgrind looks for these names.
 [[gnu::noinline]] void counted_send(const Buffer& buffer, int to) { send(buffer, to); }
 [[gnu::noinline]] void counted_receive(Buffer& buffer, int from) { receive(buffer, from); }
-/// Callgrind starts a new file here.
+/// Here callgrind starts a new file.
 [[gnu::noinline]] void block_begins() { asm volatile(""); }
 
-/// Clocks stand still in this process, if stopped_clock.cc was loaded before it.
+/// Stops or restarts this process's clocks, if stopped_clock.cc was loaded before it.
 void stop_clock(bool stop) {
   using Function = void (*)(bool);
   if (const auto call = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, "bench_stop_clock"));
@@ -78,7 +78,7 @@ void stop_clock(bool stop) {
     call(stop);
 }
 
-/// A word that both ranks map.
+/// A word that both ranks have mapped.
 std::atomic<std::uint32_t>& shared_word(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   void* place = MAP_FAILED;
@@ -96,7 +96,7 @@ void wait_for(const std::atomic<std::uint32_t>& word, std::uint32_t value) {
   while (word.load() != value) ::sched_yield();
 }
 
-/// Gaps between deliveries, of one rank.
+/// One rank's gaps between deliveries.
 class GapLog {
  public:
   void delivered(std::int64_t now) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/mpi/onesided.cc -- rank 0 acts on a window of rank 1, which waits in a barrier. Windows
-// are made of memory that is there already (MPI_Win_create): ranks of one machine would act on what
-// MPI_Win_allocate gives them by loads and stores, whatever lies beneath MPI.
+// bench/mpi/onesided.cc -- rank 0 acts on a window of rank 1, which waits in a barrier. Windows are
+// made of existing memory (MPI_Win_create): ranks on one machine would act on memory of
+// MPI_Win_allocate by loads and stores, whatever lies beneath MPI.
 #include <mpi.h>
 
 #include "measure.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPutsAtOnce = 16;
 
-/// Collective. Open for access by all.
+/// Made collectively, and open to access by all.
 class Window {
  public:
   explicit Window(std::size_t bytes) : memory_(bytes + sizeof(std::int64_t)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/mpi/stopped_clock.cc -- loaded before the C library where instructions are counted: a program that calls
-// bench_stop_clock(true) finds each clock standing still until bench_stop_clock(false).
+// bench/mpi/stopped_clock.cc -- loaded before the C library to count instructions: to a program
+// that calls bench_stop_clock(true), clocks stand still until bench_stop_clock(false).
 //
-// Under callgrind a message takes milliseconds, the more the busier the machine is: work that is done once a
-// millisecond would count for several per cent of a message, differently in each run. Any thread may call.
+// Under callgrind a message takes milliseconds, and more on a busy machine: work done once per ms
+// would add several per cent to a message, differently in each run. Any thread may call.
 #include <dlfcn.h>
 
 #include <array>
@@ -18,7 +18,7 @@ constexpr std::array kClocks = {CLOCK_REALTIME, CLOCK_MONOTONIC};
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 std::atomic<bool> stopped{false};
-std::array<std::atomic<std::int64_t>, kClocks.size()> stopped_at;  // nanoseconds; of clock i
+std::array<std::atomic<std::int64_t>, kClocks.size()> stopped_at;  // nanoseconds, by clock
 
 int ask_system(clockid_t clock, timespec* time) {
   using Function = int (*)(clockid_t, timespec*);

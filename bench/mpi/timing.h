@@ -10,7 +10,7 @@
 
 namespace perf {
 
-/// Of one measurement; their median leaves out interruptions.
+/// Per measurement; the median of the pieces leaves out interruptions.
 inline constexpr std::uint64_t kPieces = 50;
 
 inline std::int64_t now_ns() {
@@ -25,7 +25,7 @@ inline std::int64_t median(std::vector<std::int64_t>& values) {
   return *middle;
 }
 
-/// Nanoseconds of one `step`, of `rounds` in pieces.
+/// Returns the nanoseconds of one `step`, from `rounds` steps in pieces.
 template <class Step>
 double median_ns(std::uint64_t rounds, Step step) {
   const std::uint64_t piece = std::max<std::uint64_t>(1, rounds / kPieces);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/ofi/bare_side.cc -- over a provider of libfabric's, as a program that uses nothing else
-// would write it (see side.h).
+// bench/ofi/bare_side.cc -- over one of libfabric's providers, written as in a program that uses
+// nothing else (see side.h).
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -127,7 +127,7 @@ class BareSide final : public Side {
     if (count < 0 && count != -FI_EAGAIN) must(count, "fi_cq_read");
     for (long i = 0; i < count; ++i) {
       void* const context = entries[static_cast<std::size_t>(i)].op_context;
-      if (context == nullptr) continue;  // of the other side's
+      if (context == nullptr) continue;  // the other side's
       free_[free_count_++] = static_cast<fi_context2*>(context);
       ++done_;
     }
@@ -179,7 +179,7 @@ class BareSide final : public Side {
   std::array<fi_context2*, kOperations> free_{};
   std::size_t free_count_ = 0;
   std::uint64_t done_ = 0;
-  // In this order: what was opened later is closed first.
+  // In this order, so that what was opened later is closed first.
   std::unique_ptr<fi_info, FreeInfo> info_;
   Open<fid_fabric> fabric_;
   Open<fid_domain> domain_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/ofi/livebtl_side.cc -- over transports/ofi, by its one-sided operations (see side.h).
+// bench/ofi/livebtl_side.cc -- over transports/ofi, through its one-sided operations (see side.h).
 #include <cstring>
 
 #include "base/clock.h"

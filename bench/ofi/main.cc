@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench/ofi/main.cc -- ofi_onesided_bench [PROVIDER [TURNS]]: what livebtl's ofi transport adds to
 // the put, the fetch-and-add and the bandwidth of libfabric's provider (tcp;ofi_rxm), measured in
-// turns between the same two processes. One line of JSON for each figure: the medians, and the
-// median of the ratios of neighbours in time.
+// turns between the same two processes. One line of JSON per figure: the medians, and the median of
+// the ratios of neighbours in time.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -21,9 +21,9 @@
 namespace livebtl::bench {
 namespace {
 
-constexpr std::size_t kWindow = 16;  // of puts under way, for bandwidth
+constexpr std::size_t kWindow = 16;  // puts under way, for bandwidth
 
-/// What the origin wants of the target's process.
+/// What the origin wants from the target's process.
 enum Wanted : int { kNothing, kLivebtl, kBare, kEnd };
 
 struct Figure {
@@ -33,7 +33,7 @@ struct Figure {
   bool more_is_better;
 };
 
-/// Nanoseconds for one, of many that wait for each other.
+/// Nanoseconds per operation, of many that wait for each other.
 template <class Start>
 double one_by_one(Side& side, int count, Start start) {
   std::uint64_t done = side.progress();

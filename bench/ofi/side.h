@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench/ofi/side.h -- one of two processes between which puts and fetch-and-adds are measured: over
-// livebtl's ofi transport, or over the bare provider of libfabric's. The origin asks, the target
-// only makes progress.
+// livebtl's ofi transport, or over libfabric's bare provider. The origin asks, the target only
+// makes progress.
 //
 // Threads: one; each side is a process of its own. Errors: end the program.
 #pragma once
@@ -22,7 +22,7 @@ inline constexpr std::size_t kBytesMax = 1u << 20;
   std::exit(1);
 }
 
-/// To the other process, for what they have to know of each other.
+/// A wire to the other process, for what the two must know of each other.
 class Wire {
  public:
   explicit Wire(int fd) : fd_(fd) {}
@@ -36,18 +36,18 @@ class Wire {
 class Side {
  public:
   virtual ~Side() = default;
-  /// Both at once, each in its process.
+  /// Both are called at once, each in its own process.
   virtual void meet_as_origin(const Wire& wire) = 0;
   virtual void meet_as_target(const Wire& wire) = 0;
   // Called by the origin. false: busy. Done means: visible at the target. bytes: at most kBytesMax.
   virtual bool put(std::size_t bytes) = 0;
   virtual bool fetch_add() = 0;
-  /// Returns how many of ours are done, since the beginning.
+  /// Returns how many of our operations are done since the beginning.
   virtual std::uint64_t progress() = 0;
 };
 
 std::unique_ptr<Side> make_livebtl(const std::string& provider);
-/// descriptor: its completion queue has one to sleep on, as livebtl's has.
+/// descriptor: its completion queue has one to sleep on, as livebtl's does.
 std::unique_ptr<Side> make_bare(const std::string& provider, bool descriptor);
 
 }  // namespace livebtl::bench

@@ -41,7 +41,7 @@ def run_ladders(options, build, failed):
 
 
 def run_one(part, options, build, failed):
-    """Measures one part and returns its lines, which are shown as they come; failures are put into `failed`."""
+    """Measures one part and returns its lines, which are shown as they come; adds failures to `failed`."""
     if part == "ratios":
         return turns.run(build, options.logs, options.turns)
     if part == "threads":

@@ -10,7 +10,7 @@ from tests.harness.waiting import Failed
 RDMA = ["--mca", "osc", "rdma"]
 RXM = {"LIVEBTL_TRANSPORTS": "self,tcp,ofi:tcp;ofi_rxm", "LIVEBTL_TCP_IF": "lo", "FI_TCP_IFACE": "lo"}
 RDMA_OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
-# How each is started: options of mpirun, and environment. Over TCP all use loopback only.
+# How each is started: options of mpirun, and environment. Over TCP, all use only the loopback.
 CONTENDERS = {
     "livebtl-sm": (OVER_LIVEBTL, {}),
     "livebtl-sm-rings": (OVER_LIVEBTL, {"LIVEBTL_SM_SINGLE_COPY": "none"}),
@@ -23,7 +23,7 @@ CONTENDERS = {
     "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
     "ofi-rxm-tcp": ([*OVER_OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
     "livebtl-ofi-rxm": (OVER_LIVEBTL, RXM),
-    # One-sided: osc/rdma over each, but for Open MPI's own TCP; messages go as above.
+    # One-sided: osc/rdma over each, except for Open MPI's own TCP; messages go as above.
     "livebtl-sm-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {}),
     "livebtl-sm-rings-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader", *RDMA], {}),
@@ -36,8 +36,8 @@ CONTENDERS = {
 
 
 class PerfJob(MpiJob):
-    """bench_mpi under mpirun. options: of mpirun; program: arguments of bench_mpi; bound: each rank has a processor of its
-    own (otherwise two that spin may share one, and the scheduler is measured)."""
+    """bench_mpi under mpirun. options: of mpirun; program: arguments of bench_mpi; bound: each rank has its own
+    processor (otherwise two that spin may share one, and the scheduler is measured)."""
 
     def __init__(self, build, logs, options, environment, ranks, program, wrapper=(), bound=False):
         super().__init__(build, logs, "bench_mpi", ranks, environment=environment)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Instructions a message, counted by callgrind, which a loaded machine does not change; by library and by file."""
+"""Instructions per message, by library and by file, as counted by callgrind: a loaded machine does not change them."""
 import collections
 import glob
 import os
@@ -13,8 +13,8 @@ from tests.harness.waiting import Failed, check
 from .contenders import CONTENDERS, PerfJob
 
 BLOCK_ROUNDS = 64  # of bench_mpi counted
-# Open MPI looks at its events every 10 ms by the processor's own counter, which cannot be made to stand still: on a busy machine
-# at every eighth poll under callgrind. Here once a minute.
+# Open MPI checks its events every 10 ms by the processor's own counter, which cannot be stopped: on a busy machine
+# under callgrind, at every eighth poll. Here it does so once a minute.
 SELDOM = ["--mca", "mpi_event_tick_rate", "60000000"]
 NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 
@@ -51,7 +51,7 @@ class Profile:
 
 
 def add_up(paths, messages):
-    """{"total", "libraries", "files" (of ours)}, each per message."""
+    """{"total", "libraries", "files" (only ours)}, each per message."""
     cost = collections.Counter()
     for path in paths:
         cost.update(Profile(path).cost)
@@ -69,12 +69,12 @@ def callgrind(out):
 
 
 def of_cheapest_block(directory, ranks):
-    """The same of the block in which least was done: in the others timers rang, of Open MPI and of the agent, more of them
-    the longer a loaded machine takes for a block."""
+    """The same for the block in which least was done: in the others timers fired, Open MPI's and the agent's, and the
+    more of them the longer a loaded machine takes for a block."""
     blocks = collections.defaultdict(list)
     for path in glob.glob(os.path.join(directory, "callgrind.*.*")):
         blocks[int(path.rpartition(".")[2])].append(path)
-    blocks.pop(1, None)  # what was before the first
+    blocks.pop(1, None)  # what came before the first block
     check(blocks and all(len(paths) == ranks for paths in blocks.values()), f"callgrind left no whole blocks in {directory}")
     return min((add_up(paths, 2 * BLOCK_ROUNDS) for paths in blocks.values()), key=lambda block: block["total"])
 

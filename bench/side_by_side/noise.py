@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a rank that computes pays for the library: its agent's wake-ups and processor time, interrupts from processor to
-processor, and how much longer pieces of equal work (a fixed-work quantum) take than the fastest of them."""
+"""What the library costs a rank that computes: its agent's wake-ups and processor time, interrupts between processors,
+and how much longer pieces of equal work (a fixed-work quantum) take than the fastest of them."""
 import os
 import statistics
 import time
@@ -13,12 +13,12 @@ from .switching import percentile
 
 AGENT = "livebtl-agent"
 QUANTA = 6_000   # of about a millisecond
-SECONDS = 5      # in which wake-ups are counted, while the quanta run
+SECONDS = 5      # during which wake-ups are counted, while the quanta run
 CONTENDERS_HERE = ["livebtl-sm", "livebtl-tcp", "livebtl-ompi-sm", "vader"]
 
 
 def interrupts():
-    """Calls from processor to processor (membarrier is one), all processors together; None where they are not told."""
+    """Interrupts between processors (membarrier causes them), all processors together; None if not reported."""
     with open("/proc/interrupts") as file:
         for line in file:
             words = line.split()
@@ -33,7 +33,7 @@ def agents(job):
 
 
 def slowdown(path):
-    """In percent: the mean of all quanta above the fastest hundredth, and the worst thousandth above that."""
+    """In percent above the fastest hundredth: the mean of all quanta, and the worst thousandth."""
     with open(path) as file:
         took = [int(line) for line in file]
     floor, worst = percentile(took, 1), sorted(took)[-len(took) // 1000 - 1]
@@ -66,7 +66,7 @@ def measure(build, logs, name):
 
 
 def run(build, logs, times=3):
-    """Contenders take turns; of each figure the median."""
+    """Contenders take turns; returns the median of each figure."""
     found = {name: [] for name in CONTENDERS_HERE}
     for _ in range(times):
         for name, lines in found.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The test that a message costs no more instructions than it did: this build's counts against bench/instructions.json.
+"""Tests that a message costs no more instructions than it did: this build's counts against bench/instructions.json.
 
 usage: scripts/python -m bench.side_by_side.ratchet [--build DIR] [--update] [CONTENDER...]
   CONTENDER   only these of the file; one that is not in it yet is added by --update
@@ -7,8 +7,8 @@ usage: scripts/python -m bench.side_by_side.ratchet [--build DIR] [--update] [CO
 A count that is above its number by more than 1 % fails; one that is below it by more than 3 % asks for --update. Exit code:
 0, 1 (failed), 2 (usage), 77 (the numbers are another compiler's or another Open MPI's: nothing was compared).
 
-Counted are MPI_Send and MPI_Recv of 8 bytes, both ends together: "ours" in livebtl's own libraries, "all" in whatever runs
-in the two calls. 1 % is several times what the counts differ by from run to run, on a loaded machine too.
+Counted are MPI_Send and MPI_Recv of 8 bytes, both ends together: "ours" in livebtl's own libraries, "all" in everything
+that runs in the two calls. 1 % is several times what the counts vary from run to run, even on a loaded machine.
 """
 import argparse
 import glob
@@ -32,7 +32,7 @@ SKIPPED = 77
 
 
 def verdict(name, held, counted):
-    """[(failed, what to do)] for one contender: {"ours", "all"} of the file, and as counted now."""
+    """[(failed, what to do)] for one contender: {"ours", "all"} from the file, and as counted now."""
     if held is None:
         return [(True, f"{name} has no number yet: --update adds it")]
     found = []
@@ -47,7 +47,7 @@ def verdict(name, held, counted):
 
 
 def lowered(held, counted):
-    """The new numbers of one contender: never above what they were."""
+    """One contender's new numbers: never above the old ones."""
     return {kind: min(value, (held or {}).get(kind, value)) for kind, value in counted.items()}
 
 
@@ -84,7 +84,7 @@ def parse():
 
 
 def can_run(build, name):
-    """By the component of Open MPI only where it is built."""
+    """Open MPI's component is a contender only if it was built."""
     component = os.path.join(build.directory, "lib", "openmpi", "mca_pml_livebtl.so")
     if CONTENDERS[name][0] is not OVER_OMPI or os.path.exists(component):
         return True
@@ -93,7 +93,7 @@ def can_run(build, name):
 
 
 def compare(options, numbers):
-    """Counts and judges; returns whether nothing failed. `numbers` are lowered if that is wanted."""
+    """Counts and judges; returns whether nothing failed. Lowers `numbers` if that is wanted."""
     build, good = Build(options.build), True
     logs = options.logs or os.path.join(build.directory, "instructions-logs")
     for name in options.names or list(numbers):

@@ -13,7 +13,7 @@ from tests.harness.waiting import check
 
 from .contenders import PerfJob
 
-REST_MS = 12  # between two switches: room for a window of the same length without one
+REST_MS = 12  # between two switches: room for a window of equal length without one
 GAP_FLOOR_US = 5  # the shortest gap that bench_mpi records
 
 
@@ -55,7 +55,7 @@ def windows(switches):
 
 
 def longest_gaps(build, logs, count, size=1024):
-    """The longest gap in each switch, and in as long a time without one just after it."""
+    """The longest gap in each switch, and in an equal time without one just after it."""
     job = PerfJob(build, os.path.join(logs, "gaps"), OVER_LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, 2, [])
     log = os.path.join(job.shared, "gaps")
     job.words = ["gaps", str(size), job.stop_file, log, job.ready_file]
@@ -78,7 +78,7 @@ def longest_gaps(build, logs, count, size=1024):
 
 
 class Agents:
-    """What the agents of all ranks have done since begin(): wake-ups and milliseconds of a processor, a member."""
+    """What the agents of all ranks have done since begin(): wake-ups and processor milliseconds, per member."""
 
     def __init__(self, job):
         self.threads = [(pid, thread) for pid in job.rank_pids().values()
@@ -104,7 +104,7 @@ def processor_ms_of_children():
 
 def ladder(build, logs, ranks, mode, count):
     """Time from order to last acknowledgement, of each rung and of whole switches, as btlctl reports it; from the start
-    of btlctl to its end; and what a switch takes of the processors."""
+    of btlctl to its end; and a switch's processor time."""
     job = PerfJob(build, os.path.join(logs, f"{mode}-{ranks}"), OVER_LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, ranks, [])
     job.words = [mode, job.stop_file, job.ready_file]
     found = {name: [] for name in ("rung", "switch", "command", "wakes", "agent_ms", "btlctl_ms")}

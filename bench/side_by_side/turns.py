@@ -9,7 +9,7 @@ from .contenders import Contender
 
 LATENCY, BANDWIDTH = "latency", "bandwidth"
 PUT, FETCH_ADD, PUT_BANDWIDTH = "put", "fetch-add", "put-bandwidth"
-RATES = (BANDWIDTH, PUT_BANDWIDTH)  # where more is better
+RATES = (BANDWIDTH, PUT_BANDWIDTH)  # more is better
 # What is compared: ours, its peers.
 GROUPS = (("livebtl-sm", ("livebtl-sm-rings", "vader", "ucx-sm")), ("livebtl-tcp", ("ob1-tcp", "ofi-rxm-tcp")))
 ONE_SIDED_GROUPS = (("livebtl-sm-rdma", ("livebtl-sm-rings-rdma", "vader-rdma")), ("livebtl-tcp-rdma", ("tcp-pt2pt",)),
@@ -18,7 +18,7 @@ OFI_GROUPS = (("livebtl-ofi-rxm", ("ofi-rxm-tcp",)),)
 POINTS = [(LATENCY, size) for size in (8, 1024, 8192, 65536, 1 << 20)] + \
          [(BANDWIDTH, size) for size in (65536, 1 << 20, 4 << 20)]
 ONE_SIDED_POINTS = [(PUT, 8), (FETCH_ADD, 8), (PUT, 1 << 20), (PUT_BANDWIDTH, 1 << 20)]
-TURN_SECONDS = 0.03  # of one measurement, roughly
+TURN_SECONDS = 0.03  # per measurement, roughly
 
 
 def rounds_for(kind, first):
@@ -81,7 +81,7 @@ def show(line):
 
 
 def run(build, logs, turns, threads=False, groups=GROUPS, points=POINTS):
-    """Lines of all groups, with ratios of ours to the peer's."""
+    """The lines of all groups, with the ratios of ours to each peer's."""
     lines = []
     for ours, peers in groups:
         with contextlib.ExitStack() as stack:

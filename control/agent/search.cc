@@ -118,7 +118,7 @@ void Search::hear(ProcessId asked, const AddressesAnswer& answer) {
 
 void Search::rest() {
   if (!std::exchange(at_work_, false)) return;
-  plan_.hurry();  // whoever is sought next was not asked yet
+  plan_.hurry();  // the process that is sought next was not asked yet
   router_.hang_up();
   relays_.clear();
   questions_.clear();

@@ -59,7 +59,8 @@ struct Order {
   Rung rung = Rung::kOld;
   bool undoing = false;  // this ladder is being taken back: `resume` goes down, not up
   Operation operation;
-  std::string by = {};  // who ordered it, for people, at most kByBytesMax; "": an earlier version
+  std::string by =
+      {};  // the user or program that ordered it, at most kByBytesMax; "": an earlier version
   friend bool operator==(const Order&, const Order&) = default;
 };
 

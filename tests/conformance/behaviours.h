@@ -17,7 +17,7 @@ struct Behaviour {
 std::span<const Behaviour> delivery_behaviours();  // what is taken arrives, once and in order
 std::span<const Behaviour> limit_behaviours();     // sizes, budgets, back-pressure, hostile lengths
 std::span<const Behaviour> zero_copy_behaviours();  // payloads that the peer reads where they lie
-std::span<const Behaviour> zero_copy_memory_behaviours();  // who owns it when
+std::span<const Behaviour> zero_copy_memory_behaviours();  // its owner at each time
 std::span<const Behaviour> ending_behaviours();            // closing, loss, reconnecting, leftovers
 std::span<const Behaviour> address_behaviours();           // capabilities, addresses, connecting
 std::span<const Behaviour> waiting_behaviours();           // arm() and wait_fd()

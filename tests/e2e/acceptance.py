@@ -26,7 +26,7 @@ class UnevenJob(MpiJob):
 
 @scenario("added-when-absent")
 def added_when_absent(context):
-    """sm is closed from the start in every process; it is added while messages flow, used, and removed again."""
+    """sm is closed in every process at the start; it is added while messages flow, used, and removed again."""
     with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_EXCLUDE": "vader"}) as job:
         job.wait_ready()
         check(not any(processes.mappings(pid, SM_MEMORY) for pid in job.rank_pids().values()), "sm is open from the start")
@@ -41,7 +41,7 @@ def added_when_absent(context):
 
 
 def _unconnected(job):
-    """No process has sent to another one, and at least one wants to."""
+    """No process has sent to another one yet, and at least one wants to."""
     members = btlctl(job, "status", "--peers").expect(DONE).json["members"]
     peers = [peer for member in members for peer in member["engine"]["peers"] if peer["process"] != member["engine"]["process"]]
     return peers and not any(peer["transport"] for peer in peers)
@@ -49,8 +49,8 @@ def _unconnected(job):
 
 @scenario("started-apart")
 def started_apart(context):
-    """No transport connects the processes at the start, and their addresses name none: all messages wait until one is added,
-    and go over it; then the job is switched like any other."""
+    """No transport connects the processes at the start, and their addresses name none: all messages wait until one is
+    added and use it; then the job is switched like any other."""
     with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_EXCLUDE": "sm,tcp"}) as job:
         def members():
             job.check_running()
@@ -86,7 +86,7 @@ def spawned_apart(context):
 
 @scenario("asymmetric-sets")
 def asymmetric_sets(context):
-    """All-to-all among ranks some of which have no sm: pairs that can move do, the others are reported and go on."""
+    """All-to-all among ranks of which some lack sm: pairs that can move do, the others are reported and go on."""
     sets = ("self,sm,tcp", "self,tcp", "self,sm,tcp", "self,sm,tcp")
     switches = max(4, context.switches // 5)
     with UnevenJob(context, "collectives", 4, sets) as job:
@@ -123,7 +123,7 @@ def killed_and_severed(context):
 
 @scenario("forks")
 def forks(context):
-    """Ranks fork all the time while they are switched; some children live on."""
+    """Ranks fork continually while they are switched; some children live on."""
     with MpiJob(context.build, context.logs, "forks", 3) as job:
         job.wait_ready()
         summary = drive(job, context.switches, 60 + 2 * context.switches)
@@ -133,7 +133,7 @@ def forks(context):
 
 @scenario("forks-among-loans")
 def forks_among_loans(context):
-    """... over libfabric's modules, which are lent memory that the children share."""
+    """... over libfabric's modules, with exposed memory that the children share."""
     modules, switches = ("ofi:tcp;ofi_rxm", "ofi:sockets"), 3 * max(2, context.switches // 10)
     transports = ",".join(("tcp", *modules))
     with MpiJob(context.build, context.logs, "forks", 3,

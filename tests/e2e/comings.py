@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job of one name is started and ended over and over, in good order and by SIGKILL: nothing of it may stay behind.
+"""A job of one name is started and ended repeatedly, in good order and by SIGKILL: it must leave nothing behind.
 
-The full measure, by hand: tests/e2e/run --only comings-and-goings --comings 64x100
+In full, by hand: tests/e2e/run --only comings-and-goings --comings 64x100
 """
 import os
 import shutil
@@ -21,7 +21,7 @@ def _living(rundir):
 
 
 def _sockets(rundir):
-    """Unix sockets that are bound below the run directory, or name the job."""
+    """Unix sockets bound below the run directory, or that name the job."""
     with open("/proc/net/unix") as table:
         return [line.split()[-1] for line in table if rundir in line or f"{JOB}." in line or f"{JOB}/" in line]
 
@@ -46,7 +46,7 @@ class _Comings:
         return job
 
     def come(self, crash):
-        """Starts the job, looks at who is there, and ends it."""
+        """Starts the job, checks who is there, and ends it."""
         job = self.job()
         with job:
             job.wait_ready(120)
@@ -76,7 +76,7 @@ class _Comings:
 
 @scenario("comings-and-goings")
 def comings_and_goings(context):
-    """Each second time, but for the last, all ranks are killed: the next start has to tidy what they left."""
+    """Every second time except the last, all ranks are killed: the next start has to clean up after them."""
     ranks, times = context.comings
     comings = _Comings(context, ranks)
     crashes = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What concerns the component of Open MPI alone: when it declines, and what it makes of a dead peer. Run by --door ompi."""
+"""What concerns only Open MPI's component: when it declines, and how it handles a dead peer. Run by --door ompi."""
 import functools
 import json
 import os
@@ -23,7 +23,7 @@ def by_the_component(run):
 
 
 class PlainJob(MpiJob):
-    """A program that takes no options and gives no proof."""
+    """A program without options and without a proof."""
 
     def program_command(self):
         return [self.build.program(self.program)]
@@ -34,7 +34,7 @@ class PlainJob(MpiJob):
 
 
 class RecoveringJob(PlainJob):
-    """mpirun leaves the others alone when one dies."""
+    """A job in which mpirun leaves the others alone when one dies."""
 
     def __init__(self, context, transports, *words):
         super().__init__(context.build, context.logs, "survivor", 2, environment={"LIVEBTL_TRANSPORTS": transports})
@@ -82,7 +82,7 @@ def outlives_communicators(context):
 
 
 class OtherVersionJob(PlainJob):
-    """Its Open MPI says of itself that it is another version."""
+    """A job whose Open MPI claims to be another version."""
 
     def __init__(self, context):
         super().__init__(context.build, context.logs, "stream", 2)
@@ -95,7 +95,7 @@ class OtherVersionJob(PlainJob):
 @scenario("component-declines")
 @by_the_component
 def declines(context):
-    """In an Open MPI of another version a rank says so in one line, and the job does not begin."""
+    """In an Open MPI of another version, a rank says so in one line, and the job does not begin."""
     with OtherVersionJob(context) as job:
         code = job.wait_for_end(60)
         said = [line for line in job.error_lines() if "pml/livebtl cannot be used" in line]

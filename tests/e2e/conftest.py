@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options of the end-to-end scenarios, and what each of them is given."""
+"""Options of the end-to-end scenarios, and the context that each of them gets."""
 import os
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trouble for coordinators: killed on every rung, members that are stopped, two at once, a process that joins."""
+"""Trouble for coordinators: killed on every rung, with stopped members, two at once, with a process that joins."""
 import os
 import random
 import signal
@@ -24,7 +24,7 @@ def killed_at(job, moment, chance):
         return
     process = start_btlctl(job, "switch", "sm", "tcp")
     try:
-        process.wait(chance.uniform(0, 0.1))  # mostly in mid-ladder; the rest must hold wherever it is
+        process.wait(chance.uniform(0, 0.1))  # mostly in mid-ladder; the scenario must hold wherever it is
     except subprocess.TimeoutExpired:
         process.kill()
     process.communicate()
@@ -60,7 +60,7 @@ def killed_and_aborted(context):
 
 
 def lease_ends(job, answer):
-    """A killed coordinator counts as active for LEASE seconds; the next one is then told that a command was left
+    """A killed coordinator counts as active for LEASE seconds; after that, the next one is told that a command was left
     unfinished, and what to do."""
     def told():
         answer = btlctl(job, "switch", "tcp", "sm").expect(BUSY, DONE)
@@ -70,7 +70,7 @@ def lease_ends(job, answer):
 
 
 def end_interrupted(job, verb):
-    """Ends it by resume or abort. The killed coordinator may have given its next order already: once a member stands on
+    """Ends it by resume or abort. The killed coordinator may already have given its next order: once a member stands on
     new, nothing can be taken back; abort then says so, and resume must finish it."""
     answer = order(job, verb, also=(NOT_RELEASED,) if verb == "abort" else ())
     rungs = standings(job)
@@ -86,7 +86,7 @@ def end_interrupted(job, verb):
 
 @scenario("coordinator-killed-and-left")
 def killed_and_left(context):
-    """kill -9 of btlctl on every rung, and no other command follows: the job finishes the ladder by itself."""
+    """kill -9 of btlctl on every rung, and no other command follows: the job itself finishes the ladder."""
     waits = []
     with MpiJob(context.build, context.logs, "storm", 4, ("--bytes", "100000")) as job:
         job.wait_ready()
@@ -103,7 +103,7 @@ def killed_and_left(context):
 
 
 def held_in_time(job, rung, route):
-    """On a starved machine it may take longer than the lease to get there; the job has then finished the ladder too early."""
+    """On a starved machine the rung may take longer than the lease; then the job has already finished the ladder."""
     for _ in range(2):
         try:
             return HeldLadder(job, rung, "switch", *route)
@@ -122,7 +122,7 @@ def finished(job, route):
 
 @scenario("rank-stopped-before-commit")
 def stopped_before_commit(context):
-    """A rank is stopped; the switch is retracted and names it; the job goes on; afterwards the switch works."""
+    """A rank is stopped; the switch is taken back and names it; the job goes on; afterwards the switch works."""
     with MpiJob(context.build, context.logs, "stream", 3) as job:
         job.wait_ready()
         pid = job.rank_pids()[2]
@@ -157,7 +157,7 @@ def stopped_after_commit(context):
 
 @scenario("two-coordinators")
 def two_coordinators(context):
-    """Opposite switches ordered at once, over and over: each is done or refused as busy, and nothing is lost."""
+    """Opposite switches are ordered at once, repeatedly: each is done or refused as busy, and nothing is lost."""
     codes = []
     with MpiJob(context.build, context.logs, "stream", 4) as job:
         job.wait_ready()
@@ -168,8 +168,8 @@ def two_coordinators(context):
                 check(rival.returncode in (DONE, BUSY), f"code {rival.returncode}: {output}{errors}")
                 codes.append(rival.returncode)
             job.check_running()
-            # A coordinator that got no processor for the length of the lease may have lost the job to a rival, with its
-            # ladder unfinished: btlctl's advice for that is followed here.
+            # A coordinator that got no processor for the length of the lease may have lost the job to a rival before
+            # its own ladder was finished: this follows btlctl's advice for that.
             order(job, "resume")
         order(job, "switch", "sm", "tcp")
         totals = job.finish(60)
@@ -179,8 +179,8 @@ def two_coordinators(context):
 
 @scenario("spawned-in-mid-ladder")
 def spawned_in_mid_ladder(context):
-    """Processes are spawned while a ladder stands at JOINT; it then goes on, with them."""
-    # Without this the job would finish the ladder of a btlctl that is held for long.
+    """Processes are spawned while a ladder stands at JOINT; it then goes on and includes them."""
+    # Otherwise the job would finish the ladder of a btlctl that is held for long.
     with MpiJob(context.build, context.logs, "spawn", 2, environment=NO_TAKEOVER) as job:
         job.wait_ready()
         parents = set(job.rank_pids().values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hook for CRIU, called as CRIU does: for processes with a host name, mounts and a run directory of their own, and after a dump."""
+"""CRIU's hook, called as CRIU does: for processes with their own host name, mounts and run directory, and after a dump."""
 import contextlib
 import ctypes
 import os
@@ -21,12 +21,12 @@ PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207  # sys/ptrace
 
 
 def _without_memory(job):
-    """The ranks that have no memory of sm."""
+    """The ranks without memory of sm."""
     return tuple(sorted(rank for rank, pid in job.rank_pids().items() if not processes.mappings(pid, SM_MEMORY)))
 
 
 def _call(job, action, pid, run_directory):
-    """The hook as CRIU calls it, outside of all nodes, for a tree whose first process is `pid`."""
+    """Calls the hook as CRIU does, outside of all nodes, for a tree whose first process is `pid`."""
     environment = dict(job.environment, LIVEBTL_BTLCTL=job.build.btlctl, LIVEBTL_HOOK_TIMEOUT="20", LIVEBTL_HOOK_TRANSPORTS="sm",
                        LIVEBTL_RUNDIR=run_directory, LIVEBTL_HOOK_CONTAINERS="yes", CRTOOLS_SCRIPT_ACTION=action, CRTOOLS_INIT_PID=str(pid))
     done = subprocess.run([HOOK], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
@@ -35,8 +35,8 @@ def _call(job, action, pid, run_directory):
 
 @scenario("criu-hook-in-containers", NEEDS_ROOT)
 def enters_containers(context):
-    """sm is set aside on the second of two nodes, which the hook knows by a process alone, and returned to; a link there that leads
-    to another container's run directory is not followed."""
+    """sm is set aside on the second of two nodes, which the hook knows only by a process, and returned to; a link there
+    that leads to another container's run directory is not followed."""
     with job_on_two_nodes(context, "stream", 2) as (job, (one, two)):
         pids = job.rank_pids()
         outside = f"/proc/{pids[0]}/root{job.rundir}"
@@ -56,26 +56,26 @@ def enters_containers(context):
 
 
 def _dumped(hooks, and_then):
-    """What btlctl is asked after the dump of a process that CRIU traces, and then lets go on or ends."""
+    """What btlctl is asked after the dump of a process that CRIU traces, and then lets run on or ends."""
     ptrace = ctypes.CDLL(None, use_errno=True).ptrace
     with subprocess.Popen(["sleep", "infinity"]) as process, contextlib.ExitStack() as at_the_end:
         at_the_end.callback(process.kill)
         for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):
             check(ptrace(request, process.pid, None, None) == 0, f"ptrace: {os.strerror(ctypes.get_errno())}")
-        os.waitpid(process.pid, os.WUNTRACED)  # until it stands still
+        os.waitpid(process.pid, os.WUNTRACED)  # until it has stopped
         still_there, of_hook = os.pipe()
         code, asked = hooks.run("criu", descriptors=(of_hook,), CRTOOLS_SCRIPT_ACTION="post-dump", CRTOOLS_INIT_PID=str(process.pid))
         check(code == 0 and not asked, f"while the process was traced: code {code}, asked {asked}")
         os.close(of_hook)
         and_then(ptrace, process)
-        os.read(still_there, 1)  # until what the hook does in the background has ended
+        os.read(still_there, 1)  # until the hook's work in the background has ended
         os.close(still_there)
     return hooks.said()
 
 
 @scenario("criu-hook-after-the-dump")
 def leaves_alone_what_a_restore_needs(context):
-    """btlctl, which would tidy what ended processes have left, is asked once CRIU has let them go on, and not if it ends them."""
+    """btlctl, which would clean up after ended processes, is asked once CRIU has let them run on, and not if it ends them."""
     directory = os.path.join(os.path.abspath(context.logs), "stubbed")
     shutil.rmtree(directory, ignore_errors=True)
     hooks = StubbedHooks(directory)
@@ -84,7 +84,7 @@ def leaves_alone_what_a_restore_needs(context):
     asked = _dumped(hooks, lambda ptrace, process: process.kill())
     check(not asked, f"after the process was ended: {asked}")
     _next_dump(hooks)
-    with open(os.path.join(directory, "livebtl-script"), "w"):  # of btlctl checkpoint run, among the images
+    with open(os.path.join(directory, "livebtl-script"), "w"):  # as left among the images by btlctl checkpoint run
         pass
     code, asked = hooks.run("criu", CRTOOLS_SCRIPT_ACTION="pre-dump", CRTOOLS_IMAGE_DIR=directory)
     check(code == 0 and not asked, f"in a dump of checkpoint run: code {code}, asked {asked}")
@@ -92,7 +92,7 @@ def leaves_alone_what_a_restore_needs(context):
 
 
 def _next_dump(hooks):
-    """What the last dump set aside cannot be returned to yet: that is not tried any more once the next one has begun."""
+    """What the last dump set aside cannot be returned to yet: the attempts end once the next dump has begun."""
     with subprocess.Popen(["sleep", "infinity"]) as process, contextlib.ExitStack() as at_the_end:
         at_the_end.callback(process.kill)
         still_there, of_hook = os.pipe()
@@ -101,7 +101,7 @@ def _next_dump(hooks):
         os.close(of_hook)
         wait_until("the return to be tried again", lambda: hooks.said().count("return") > 1, 30)
         hooks.run("criu", CRTOOLS_SCRIPT_ACTION="pre-dump", **settings)
-        os.read(still_there, 1)  # until the last one's return has ended
+        os.read(still_there, 1)  # until the last dump's return has ended
         os.close(still_there)
         said = hooks.said()
         check("prepare" in said and "return" not in said[said.index("prepare"):], f"asked in the next dump: {said}")

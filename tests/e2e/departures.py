@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Removing transports: the last one is refused; a removed one leaves nothing behind; a hundred removals leave no growth."""
+"""Removing transports: the last one is refused; a removed one leaves nothing behind; a hundred leave no growth."""
 import json
 
 from tests.harness import processes
@@ -13,7 +13,7 @@ SM_MEMORY = "memfd:livebtl"  # as /proc/PID/maps names the segments of sm
 
 @scenario("last-transport-refused")
 def last_transport_refused(context):
-    """The refusal names the pairs that would be cut off, and nothing has changed."""
+    """The refusal names the pairs that would be cut off, and nothing changes."""
     with MpiJob(context.build, context.logs, "stream", 3) as job:
         job.wait_ready()
         btlctl(job, "remove", "sm").expect(DONE)
@@ -56,8 +56,8 @@ def hundred_removals(context):
             _nothing_left_of_sm(job)
             btlctl(job, "add", "sm").expect(DONE)
             return {rank: processes.holdings(pid) for rank, pid in pids.items()}
-        # The connection of a btlctl that has just ended may be counted or not: hence the maximum of the first cycles, and
-        # the minimum of the last ones.
+        # The connection of a btlctl that has just ended may or may not be counted: hence the maximum of the first
+        # cycles, and the minimum of the last ones.
         before = _each(max, [cycle() for _ in range(WARM)])
         for _ in range(cycles):
             cycle()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scenarios in which a program runs while switches are driven under it: a table, and how a row of it is run."""
+"""The scenarios in which a program runs while switches are driven under it: their table, and how its rows are run."""
 from dataclasses import dataclass, field
 
 import pytest
@@ -23,14 +23,14 @@ class Driven:
     ranks: int
     arguments: tuple = ()
     mca: tuple = ()
-    share: float = 1.0          # of the switches asked for: less than 1 for programs whose rounds are slow
+    share: float = 1.0          # of the switches requested: less than 1 for programs with slow rounds
     environment: dict = field(default_factory=dict)
-    transports: str = "sm,tcp"  # that are switched between
+    transports: str = "sm,tcp"  # to switch between
     told: tuple = ()            # numbers that the ranks print: switches are driven until each is large enough
 
 
 def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
-    """Switched between the transport `beside` and ofi over a provider of libfabric."""
+    """A program that is switched between the transport `beside` and ofi over one of libfabric's providers."""
     name = f"ofi-{provider.replace(';', '-').replace('_', '-')}-{program}-{ranks}"
     return Driven(name, program, ranks, arguments, share=share, transports=f"{beside},ofi",
                     environment={"LIVEBTL_TRANSPORTS": f"self,tcp,{beside},ofi" if beside != "tcp" else "self,tcp,ofi",
@@ -38,7 +38,7 @@ def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
 
 
 def over_several(program, ranks, arguments=(), mca=(), **more):
-    """Switched round and round between shared memory, TCP and three ofi modules."""
+    """A program that is switched in turn between shared memory, TCP and three ofi modules."""
     modules = ("ofi:tcp;ofi_rxm", "ofi:shm", "ofi:sockets")
     return Driven(f"several-ofi-{program}-{ranks}", program, ranks, arguments, mca, share=0.2,
                     transports=",".join(("sm", "tcp", *modules)),
@@ -101,7 +101,7 @@ def drive_under(driven, context):
 
 
 def run_stock(driven, context):
-    """The program over stock Open MPI, without livebtl: shows that the program itself is correct."""
+    """Runs the program over stock Open MPI, without livebtl: shows that the program itself is correct."""
     with MpiJob(context.build, context.logs, driven.program, driven.ranks, (*driven.arguments, "--rounds", "3"),
                 stock=True) as job:
         job.wait_ready()

@@ -27,7 +27,7 @@ def check_in_flight(job):
 
 @scenario("fetch-adds-over-sockets")
 def over_sockets(context):
-    """Over the slowest of libfabric's providers: switched back and forth; counts those that began and ended over it alone."""
+    """Over libfabric's slowest provider: switched back and forth; counts those that began and ended over it alone."""
     wanted, turns, counted = 200 * context.switches, max(2, context.switches // 10), 0
     with MpiJob(context.build, context.logs, "regions", 3,
                 environment={"LIVEBTL_TRANSPORTS": "self,tcp,ofi:sockets"}) as job:

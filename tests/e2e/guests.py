@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Third-party MPI programs, as Debian ships them, switched while they run; each is judged by its own checks."""
+"""Third-party MPI programs, as shipped by Debian, switched while they run; each is judged by its own checks."""
 import os
 import re
 
@@ -10,12 +10,12 @@ from tests.harness.scenario import scenario
 from tests.harness.waiting import check
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
-STOP = "STOP"  # in a command: stands for the path of the stop file
+STOP = "STOP"  # in a command: stands for the stop file's path
 RING = os.path.join(ROOT, "tests", "e2e", "programs", "ring.py")
 
 
 class GuestJob(MpiJob):
-    """A program that gives no proof of its own; it ends by itself, or when the file STOP exists."""
+    """A program without a proof of its own; it ends by itself, or when the file STOP exists."""
 
     def __init__(self, context, ranks, command):
         super().__init__(context.build, context.logs, command[0], ranks)
@@ -57,7 +57,7 @@ def netpipe(context):
 
 @scenario("guest-hpcc")
 def hpcc(context):
-    """HPL, PTRANS, RandomAccess, FFT, b_eff: the residual checks of the whole."""
+    """HPL, PTRANS, RandomAccess, FFT, b_eff: the residual checks of all of them."""
     with open(HPCC_INPUT) as file:
         text = re.sub(r"^1000 ", "1500 ", file.read(), flags=re.MULTILINE)
     with open(os.path.join(context.logs, "hpccinf.txt"), "w") as file:

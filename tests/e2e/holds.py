@@ -23,7 +23,7 @@ def _moves(job):
 
 
 def _nothing_to_warn_of(job):
-    """A process that is let go first sends to others that are held yet: a hold ends like that."""
+    """A process that is let go first sends to others that are still held: that is how a hold ends."""
     warned = [line for line in job.error_lines() if " warn " in line and "hold" in line]
     check(not warned, f"processes that were held to the end warn: {warned[:3]}")
 
@@ -77,14 +77,14 @@ def _incarnations(job):
 
 
 def _connected(job):
-    """Paths opened so far, over all pairs."""
+    """The number of paths opened so far, over all pairs."""
     return sum(peer["generation"] for member in order(job, "status", "--peers").json["members"]
                for peer in member["engine"]["peers"])
 
 
 @scenario("restored")
 def restored(context):
-    """A held job goes on as if its machines had been restored, again and again: over new connections, and nothing is lost."""
+    """A held job goes on as if its machines had been restored, repeatedly: over new connections, without losses."""
     rounds = max(3, context.switches // 20)
     with TwoNames(context, "collectives") as job:
         job.wait_ready()

@@ -95,7 +95,7 @@ def _dumped_by_criu(job):
 
 
 def _installed(job):
-    """Installs into an image: files that are there are recognised, those of others are left alone."""
+    """Installs into an image: our own files there are recognised, those of others are left alone."""
     root = os.path.join(job.shared, "image")
     os.mkdir(root)
     names = ("qemu-ga", "libvirt", "criu", "virsh")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hooks of scripts/hooks alone: what they make of every exit code of btlctl. No job runs."""
+"""The hooks of scripts/hooks alone: how they handle every exit code of btlctl. No job runs."""
 import os
 import re
 import shutil
@@ -58,7 +58,7 @@ class StubbedHooks:
             pass
 
     def run(self, hook, *words, codes=None, descriptors=(), **variables):
-        """Returns (exit code, what btlctl was asked). descriptors: that the hook inherits."""
+        """Returns (exit code, what btlctl was asked). descriptors: those that the hook inherits."""
         self.set(codes or {})
         environment = {"PATH": "/usr/bin:/bin", "LIVEBTL_HOOK_SETTINGS": self.conf, **variables}
         end = subprocess.run([os.path.join(HOOKS, hook), *words], input=DOMAIN, env=environment, text=True,
@@ -72,7 +72,7 @@ class StubbedHooks:
 
 
 def _drawn(user, asked):
-    """The id under which the job of that user was last to be held."""
+    """The id under which the hook last tried to hold that user's job."""
     ids = re.findall(f"--user {user} --job .* hold start --id (0x[0-9a-f]{{16}}) ", asked)
     check(ids, f"no job of {user} was to be held under an id: {asked}")
     return ids[-1]
@@ -97,11 +97,11 @@ def _freezes_nothing_unheld(hooks):
     code, asked = hooks.run("qemu-ga", "freeze")
     first = _drawn("root", asked)
     check(code == 0, "a freeze failed")
-    code, asked = hooks.run("qemu-ga", "freeze", codes={"hold renew": 8})  # the thaw of the last one never came
+    code, asked = hooks.run("qemu-ga", "freeze", codes={"hold renew": 8})  # the thaw of the last freeze never came
     check(code == 0 and f"hold end --id {first}\n" in asked, f"a hold that is over was taken for one: {asked}")
     second = _drawn("root", asked)
     check(second != first, "an id was used twice")
-    code, asked = hooks.run("qemu-ga", "freeze")  # once more: the lease begins anew
+    code, asked = hooks.run("qemu-ga", "freeze")  # again: the lease begins anew
     check(code == 0 and f"hold renew --id {second} " in asked and "hold start" not in asked, f"a hold was not renewed: {asked}")
     check(hooks.run("qemu-ga", "thaw", codes={"hold end": 5})[0] == 1, "a thaw that not all have answered is said to be well")
     check(f"hold end --id {second}\n" in hooks.run("qemu-ga", "thaw")[1], "thaw has not ended what freeze began, or what was left")
@@ -111,11 +111,11 @@ def _freezes_nothing_unheld(hooks):
 
 
 def _freezes_nothing_by_settings_that_are_wrong(hooks):
-    """A user who is mistyped, or named otherwise than `btlctl jobs` does, would leave jobs that have to be held as they are."""
+    """A user who is mistyped, or not named as in `btlctl jobs`, would leave jobs unheld that have to be held."""
     for wrong in ({"USERS": "no-such-user"}, {"USERS": "root no-such-user"}, {"PATIENCE": "0.5"}, {"PATIENCE": "08"}):
         code, asked = hooks.run("qemu-ga", "freeze", codes={"--user no-such-user": 2}, **wrong)
         check(code == 1 and asked == "", f"a freeze began with {wrong}: {code} {asked}")
-    code, asked = hooks.run("qemu-ga", "freeze", USERS="0")  # whom btlctl shows as root
+    code, asked = hooks.run("qemu-ga", "freeze", USERS="0")  # btlctl shows that user as root
     check(code == 1 and "hold start" not in asked, f"a freeze went on without a job that was to be held: {code} {asked}")
 
 
@@ -133,7 +133,7 @@ def _moves_and_dumps_nothing_by_settings_that_are_wrong(hooks):
 
 
 def _freezes_whatever_others_do(hooks):
-    """A user who is not named neither stops a freeze nor holds it up, with jobs that are silent, busy or never answer."""
+    """A user who is not named neither stops nor delays a freeze, with jobs that are silent, busy or never answer."""
     others = {"OTHERS": "j2 nobody\n"}
     for code in (5, 4, 10, "hang"):
         ended, asked = hooks.run("qemu-ga", "freeze", codes={"--user nobody": code}, **others)
@@ -152,7 +152,7 @@ def _freezes_whatever_others_do(hooks):
 
 
 def _ends_what_a_failed_freeze_began(hooks):
-    """The hold of another user's job is on its way when the freeze fails: it is ended before the hook has ended, or thereby."""
+    """The hold of another user's job is on its way when the freeze fails: it ends before the hook does, or because it does."""
     codes = {"--user root --job j1 --timeout 1 hold start": "late", "--user nobody --job j2 --timeout 1 hold start": "slow"}
     ended, asked = hooks.run("qemu-ga", "freeze", codes=codes, OTHERS="j2 nobody\n")
     end = f"--user nobody --job j2 --timeout 1 hold end --id {_drawn('nobody', asked)}\n"
@@ -192,12 +192,12 @@ def _returns_where_it_is_not_moved(hooks):
         code, _ = hooks.run("criu", codes={"prepare": prepared}, CRTOOLS_SCRIPT_ACTION="pre-dump")
         check(code == prepared, f"code {code} after {prepared}")
         wait_until("the return", lambda: "checkpoint return --scope" in hooks.said(), 30)
-    code, asked = hooks.run("libvirt", GUEST, "migrate", "begin", "-", codes={"prepare": 5})  # btlctl took it back itself
+    code, asked = hooks.run("libvirt", GUEST, "migrate", "begin", "-", codes={"prepare": 5})  # btlctl took it back
     check(code == 5 and "checkpoint return" not in asked, f"code {code}: {asked}")
 
 
 def _takes_on_what_the_last_dump_owes(hooks):
-    """The next dump ends the return of the last one. If it then dumps nothing, that return is still due."""
+    """The next dump ends the last one's return. If it then dumps nothing, that return is still due."""
     hooks.run("criu", codes={"return": 10}, CRTOOLS_SCRIPT_ACTION="post-dump")
     wait_until("the return", lambda: "checkpoint return" in hooks.said(), 30)
     code, _ = hooks.run("criu", codes={"prepare": 10, "return": 10}, CRTOOLS_SCRIPT_ACTION="pre-dump")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs that are put on livebtl by livebtl-run alone: by each door, one-sided, on two nodes; and what it prints."""
+"""Jobs that only livebtl-run puts on livebtl: by each door, one-sided, on two nodes; and what it prints."""
 import contextlib
 import os
 import re
@@ -17,7 +17,7 @@ UP = re.compile(r"^livebtl: (\d+) ranks? on (\d+) nodes?, (.*), job (\S+) \(btlc
 
 
 class RunJob(MpiJob):
-    """Started by livebtl-run, which has to find out by itself what the job needs."""
+    """Started by livebtl-run, which has to find out what the job needs."""
 
     def __init__(self, context, ranks, program="stream", own=()):
         super().__init__(context.build, context.logs, program, ranks)
@@ -36,7 +36,7 @@ class RunJob(MpiJob):
         return [*self.enter, *self.livebtl_run(), *self.line()]
 
     def wait_up(self):
-        """(ranks, nodes, transports, job), as the line says that is printed when the job is up."""
+        """(ranks, nodes, transports, job), from the line that is printed when the job is up."""
         def said():
             self.check_running()
             with open(os.path.join(self.logs, "mpirun.log")) as file:
@@ -65,7 +65,7 @@ def livebtl_run(context):
 
 @scenario("livebtl-run-onesided")
 def onesided(context):
-    """One-sided operations go over livebtl by either door: none of Open MPI's own shared memory carries them."""
+    """One-sided operations go over livebtl by either door: none are carried by Open MPI's own shared memory."""
     counts = [_by(context, 3, "--one-sided", "--door", door, program="onesided") for door in ("provider", "component")]
     return f"{sum(counts)} operations by two doors"
 
@@ -105,7 +105,7 @@ class TwoNodesJob:
 
 @scenario("livebtl-run-becomes-the-launcher")
 def becomes_the_launcher(context):
-    """Its number, its signals and its exit code are the launcher's; what --show prints does the same."""
+    """Its process number, signals and exit code are the launcher's; the output of --show does the same."""
     job = RunJob(context, 1)
     shown = subprocess.run([*job.livebtl_run("--show"), *job.line()[:-len(job.program_command())], "sh", "-c", "exit 7"],
                            env=job.environment, stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of two nodes under launchers that are not Open MPI's: Slurm's srun with PMIx and with PMI2, and MPICH's mpiexec (Hydra).
-Each has a secret, and who does not know it is kept out. And a job that comes to a second node by spawning."""
+"""Jobs of two nodes under launchers other than Open MPI's: Slurm's srun with PMIx and with PMI2, and MPICH's mpiexec
+(Hydra). Each has a secret, and keeps out those who do not know it. And a job that spawns onto a second node."""
 import os
 import secrets
 import subprocess
@@ -14,7 +14,7 @@ from tests.harness.waiting import check, wait_until
 
 
 def _parameters(build):
-    """Open MPI's parameters as variables: srun's processes read no words of mpirun's."""
+    """Open MPI's parameters as variables: srun's processes do not read mpirun's options."""
     words = build.over_livebtl()
     return {f"OMPI_MCA_{words[i + 1]}": words[i + 2] for i in range(0, len(words), 3)}
 
@@ -39,7 +39,7 @@ def _strangers_stay_out(job):
 
 
 def _run_hello(context, job, start, **variables):
-    """Two processes of the C++ interface, one a node, each told its rank by PMI. start: words of a launcher.
+    """Runs two processes of the C++ interface, one per node, each told its rank by PMI. start: words of a launcher.
     Returns what they said."""
     meeting = os.path.join(job.shared, "meeting")
     os.makedirs(meeting)
@@ -55,8 +55,8 @@ def _run_hello(context, job, start, **variables):
 
 @scenario("slurm", NEEDS_ROOT)
 def slurm(context):
-    """srun with PMIx, and MPI's parameters in the environment alone: rank 0 gives the secret by PMIx. Beside it a job under
-    PMI2, which gives processes nothing in common: they are given a seed."""
+    """srun with PMIx, and MPI's parameters only in the environment: rank 0 gives the secret by PMIx. Beside it a job
+    under PMI2, which gives processes nothing in common: they get a seed."""
     job = SlurmJob(context, "stream", 4, environment=_parameters(context.build))
     with job_under_slurm(context, job) as running:
         _switched(job, running.nodes, max(4, context.switches // 10))
@@ -70,7 +70,7 @@ def slurm(context):
 
 @scenario("slurm-livebtl-run", NEEDS_ROOT)
 def slurm_livebtl_run(context):
-    """livebtl-run srun: nothing else is set, and the job is said to be up."""
+    """livebtl-run srun: nothing else is set, and it says that the job is up."""
     job = SlurmJob(context, "stream", 4, before=[os.path.join(context.build.directory, "bin", "livebtl-run")])
     job.environment.pop("FI_PROVIDER_PATH")
     with job_under_slurm(context, job) as running:
@@ -84,7 +84,7 @@ def slurm_livebtl_run(context):
 
 @scenario("hydra", NEEDS_ROOT)
 def hydra(context):
-    """MPICH's mpiexec gives the processes of several nodes neither a name nor a secret: a seed gives both."""
+    """MPICH's mpiexec gives processes on several nodes neither a name nor a secret: a seed gives both."""
     with job_on_two_nodes(context, "stream", 1) as (job, nodes):
         start = ["mpiexec.hydra", "-launcher", "rsh", "-launcher-exec", os.path.join(job.shared, "agent"),
                  "-hosts", ",".join(node.name for node in nodes), "-n", "2"]
@@ -95,8 +95,8 @@ def hydra(context):
 
 @scenario("spawned-on-another-node", NEEDS_ROOT)
 def spawned_on_another_node(context):
-    """A job that began on one node, where tcp listens for that node alone, spawns processes on a second one, again and again.
-    They reach it, take over where the job stands, and orders reach them."""
+    """A job that began on one node, where tcp listens only for that node, repeatedly spawns processes on a second one.
+    They reach it, start from where the job stands, and orders reach them."""
     job = MpiJob(context.build, context.logs, "spawn", 2)
     with TwoNodes(job.rundir, job.shared) as made:
         job.enter = made.nodes[0].enter()

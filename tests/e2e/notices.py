@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""livebtl-watchd beside a job: a cloud announces that a node freezes, and the node's processes have let go before. sm
-stands in for a transport that is bound to a device, and the cloud is played."""
+"""livebtl-watchd beside a job: a cloud announces that a node will freeze, and its processes let go before. sm stands in
+for a transport that is bound to a device, and the cloud is played."""
 import json
 import os
 import signal
@@ -67,7 +67,7 @@ def _holders(job):
 
 
 def _freeze(job, azure, watchd, event):
-    """Announced ten seconds ahead, let begin as soon as the node is ready, and over."""
+    """Announces an event ten seconds ahead, lets it begin as soon as the node is ready, and ends it."""
     azure.azure = [azure.azure_event(event, 10)]
     begins = time.monotonic() + 10
     watchd.wait_for("the event to be let begin", lambda: azure.started[-1:] == [event])
@@ -82,7 +82,7 @@ def _freeze(job, azure, watchd, event):
 
 @scenario("notices")
 def notices(context):
-    """Freezes of one of two nodes, announced by Azure as it is played, under a stream; livebtl-watchd is killed in the last."""
+    """A played Azure announces freezes of one of two nodes, under a stream; livebtl-watchd is killed in the last."""
     with MetadataPlayer() as azure, TwoNames(context, "collectives") as job:
         job.wait_ready()
         with Watchd(job, azure) as watchd:

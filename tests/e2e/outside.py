@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl --connect: a job is controlled from another network, through the relay of one of its nodes, with the job's secret."""
+"""btlctl --connect: controlling a job from another network, through the relay of one of its nodes, with the job's secret."""
 import json
 import os
 import secrets
@@ -69,7 +69,7 @@ def _refused(job, relay, here):
     btlctl(job, "--connect", relay, "status").expect(NOT_PERMITTED)
     btlctl(job, *here, "--job", "another", "status").expect(NOT_FOUND)
     nobody = relay.rpartition(":")[0] + ":9"
-    # A port on which nothing listens, and an address that never answers.
+    # A port at which nothing listens, and an address that never answers.
     for place in (nobody, "10.77.0.99:9"):
         answer = btlctl(job, "--timeout", "1", "--connect", place, *here[2:], "switch", "sm", "tcp").expect(NOT_FOUND)
         check("btlctl jobs" in answer.errors, f"no advice: {answer}")

@@ -16,7 +16,7 @@ from tests.harness.waiting import check, wait_until
 
 @scenario("connections-severed", NEEDS_ROOT)
 def severed_connections(context):
-    """ss -K on the data connections under load, again and again: nothing is lost."""
+    """ss -K on the data connections under load, repeatedly: nothing is lost."""
     wanted = max(10, context.switches // 2)
     with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_TRANSPORTS": "self,tcp"}) as job:
         job.wait_ready()
@@ -37,7 +37,7 @@ def severed_connections(context):
 
 
 def _cut_under_load(job, chance, pids, standing=None):
-    """Cuts a connection under load; one of the rank `standing`, if that is given, while that rank is stopped."""
+    """Cuts a connection under load; with `standing`, one of that rank, while it is stopped."""
     def loaded():
         job.check_running()
         ends = kernel.rank_connections(pids)
@@ -54,7 +54,7 @@ def _cut_under_load(job, chance, pids, standing=None):
 
 @scenario("connections-severed-under-loans", NEEDS_ROOT)
 def severed_under_loans(context):
-    """libfabric's connections are cut, and ranks are stopped, while payloads are lent to be read by the receiver."""
+    """libfabric's connections are cut, and ranks are stopped, while payloads are exposed for the receiver to read."""
     return _sever_under_loans(context, "storm", max(6, context.switches // 4))
 
 
@@ -81,9 +81,9 @@ def _sever_under_loans(context, program, wanted):
 
 
 class Cutter(threading.Thread):
-    """Breaks all connections between the ranks, again and again. Use as a context manager."""
+    """Repeatedly breaks all connections between the ranks. Use as a context manager."""
 
-    PACE = 0.1  # seconds between two cuts, in which the job makes progress
+    PACE = 0.1  # seconds between two cuts, for the job to make progress
 
     def __init__(self, pids, ports):
         super().__init__(daemon=True)
@@ -112,7 +112,7 @@ class Cutter(threading.Thread):
 
 @scenario("connections-severed-and-switched", NEEDS_ROOT)
 def severed_and_switched(context):
-    """The driver switches while connections are cut; it goes on until enough of them were."""
+    """The driver switches while connections are cut, until enough of them were."""
     switches = 2 * max(5, context.switches // 4)
     wanted, done = max(5, context.switches // 10), 0
     with MpiJob(context.build, context.logs, "stream", 2) as job:
@@ -120,7 +120,7 @@ def severed_and_switched(context):
         pids = set(job.rank_pids().values())
         ports = {port for _, port in wait_until("listening ports", lambda: kernel.listening_ports(pids), 10)}
         with Cutter(pids, ports) as cutter:
-            for _ in range(50):  # an even number of switches each, so that traffic is on sm again
+            for _ in range(50):  # an even number of switches each time, so that traffic is on sm again
                 drive(job, switches, 120 + 3 * switches, options=("--connections-are-cut",))
                 done += switches
                 if cutter.cuts >= wanted or cutter.failure:
@@ -133,7 +133,7 @@ def severed_and_switched(context):
 
 @scenario("strangers")
 def strangers(context):
-    """Garbage is sent to every listening port of the ranks: the connections are dropped, the job does not notice."""
+    """Garbage is sent to every listening port of the ranks: the connections are dropped, the job is not affected."""
     with MpiJob(context.build, context.logs, "stream", 2) as job:
         job.wait_ready()
         btlctl(job, "switch", "sm", "tcp").expect(DONE)
@@ -160,8 +160,8 @@ def strangers(context):
 
 @scenario("listens-where-the-job-is")
 def listens_where_the_job_is(context):
-    """A job on one node lets in nobody from the network, and nobody at all without tcp; and it goes over to tcp."""
-    no_other = ("--mca", "btl", "self")  # else Open MPI's own transport listens, too
+    """A job on one node admits nobody from the network, and nobody at all without tcp; and it moves to tcp."""
+    no_other = ("--mca", "btl", "self")  # otherwise Open MPI's own transport listens as well
     with MpiJob(context.build, context.logs, "stream", 2, mca=no_other) as job:
         job.wait_ready()
         pids = set(job.rank_pids().values())
@@ -184,8 +184,8 @@ def listens_where_the_job_is(context):
 
 @scenario("secret-by-pmix", NEEDS_ROOT)
 def secret_by_pmix(context):
-    """Two nodes under a launcher that gives no secret in the environment, as Open MPI 5's: rank 0 gives it by the launcher's server.
-    Open MPI 4 then sets the variable itself, to numbers that everybody knows, and that is no secret."""
+    """Two nodes under a launcher, such as Open MPI 5's, that puts no secret into the environment: rank 0 gives it by its
+    server. Open MPI 4 then sets the variable itself, to numbers that everybody knows, so that is no secret."""
     without_seed = ("env", "-u", "OMPI_MCA_orte_precondition_transports")
     with job_on_two_nodes(context, "stream", 2, without_seed) as (job, (here, there)):
         for node, route in ((here, ("sm", "tcp")), (there, ("tcp", "sm"))):
@@ -207,7 +207,7 @@ def two_nodes(context):
             route = ("sm", "tcp") if i % 2 == 0 else ("tcp", "sm")
             answer = btlctl(job, "switch", *route).expect(DONE)
             check(answer.json["members"] == 4, f"only {answer.json['members']} members took part")
-        job.enter = nodes[1].enter()  # and from the other node
+        job.enter = nodes[1].enter()  # and now from the other node
         btlctl(job, "remove", "sm").expect(DONE)
         btlctl(job, "add", "sm").expect(DONE)
         job.enter = nodes[0].enter()

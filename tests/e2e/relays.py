@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Relays that strangers flood, and relays that are killed: the ranks and their messages are none the worse for it."""
+"""Relays that strangers flood, and relays that are killed: the ranks and their messages are not affected."""
 import contextlib
 import fcntl
 import glob
@@ -15,7 +15,7 @@ from tests.harness.nodes import job_on_two_nodes
 from tests.harness.scenario import NEEDS_ROOT, scenario
 from tests.harness.waiting import check, wait_until
 
-# Connections that say nothing, made again when they are ended, until its input ends.
+# Makes silent connections, and makes them again when they are ended, until its input ends.
 FLOOD = """
 import resource, select, socket, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
@@ -33,7 +33,7 @@ while not select.select([sys.stdin], [], [], 0)[0]:
 
 
 def _relays(job):
-    """Processes that relay for this job."""
+    """The processes that relay for this job."""
     found = []
     for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
         try:
@@ -63,7 +63,7 @@ def _flooded(job, node, context):
 
 @scenario("relays-flooded-and-killed", NEEDS_ROOT)
 def flooded_and_killed(context):
-    """1,500 silent connections at a time keep nobody from commanding the job; kill -9 of the relays in mid-ladder either."""
+    """1,500 silent connections at a time keep nobody from commanding the job, nor does kill -9 of the relays in mid-ladder."""
     with job_on_two_nodes(context, "stream", 2) as (job, nodes):
         check(len(_relays(job)) == 2, f"relays: {_relays(job)}")
         _flooded(job, nodes[1], context)
@@ -81,7 +81,7 @@ def flooded_and_killed(context):
 
 @contextlib.contextmanager
 def _on(job, node):
-    """Commands are given there."""
+    """Within this context, commands are given on that node."""
     before, job.enter = job.enter, node.enter()
     try:
         yield
@@ -95,7 +95,7 @@ def _relay_of(job, node):
         return (btlctl(job, "jobs").expect(DONE).json["jobs"][0]["relays"] or [None])[0]
 
 
-# Has the port until its input ends.
+# Occupies the port until its input ends.
 TAKE_PORT = """
 import socket, sys
 host, _, port = sys.argv[1].rpartition(":")
@@ -107,11 +107,11 @@ sys.stdin.read()
 
 @contextlib.contextmanager
 def _relay_elsewhere(job, node):
-    """The node's next relay listens at another port than the last one. Gives where."""
+    """Makes the node's next relay listen at another port than the last one. Yields where."""
     last = _relay_of(job, node)
     file, = glob.glob(f"/proc/{node.holder.pid}/root{job.rundir}/**/*.rly", recursive=True)
     with open(file.removesuffix("rly") + "rst", "r+b") as start_lock:
-        fcntl.lockf(start_lock, fcntl.LOCK_EX)  # no member starts one
+        fcntl.lockf(start_lock, fcntl.LOCK_EX)  # so that no member starts one
         for pid in _relays(job):
             with open(f"/proc/{pid}/cmdline", "rb") as words:
                 if os.path.basename(file).removesuffix(".rly").encode() in words.read().split(b"\0"):
@@ -129,8 +129,8 @@ def _relay_elsewhere(job, node):
 
 @scenario("restored-with-a-relay-elsewhere", NEEDS_ROOT)
 def relay_elsewhere(context):
-    """A held node's relay listens elsewhere, of which its members cannot tell: job restored does not find them, changes nothing,
-    and finds them by --relay. Messages and orders go on."""
+    """A held node's relay listens elsewhere, which its members cannot announce: job restored does not find them,
+    changes nothing, and finds them by --relay. Messages and orders go on."""
     with job_on_two_nodes(context, "stream", 2) as (job, nodes):
         order(job, "hold", "start", "--lease", "600")
         with _relay_elsewhere(job, nodes[1]) as relay:

@@ -26,7 +26,7 @@ def _pair(job, one, other):
 
 
 def _holders(job):
-    """The ranks that hold shared memory of sm."""
+    """The ranks that hold sm's shared memory."""
     return {rank for rank, pid in job.rank_pids().items() if processes.mappings(pid, SM_MEMORY)}
 
 
@@ -54,7 +54,7 @@ def _released_and_added(job):
 
 def _checkpointed(job):
     """sm stands in for a transport that is bound to a device."""
-    for _ in range(2):  # the second finds it done
+    for _ in range(2):  # the second time it is already done
         answer = order(job, "checkpoint", "prepare", "sm", *HERE)
         check(answer.json["released"] and _holders(job) == {2, 3}, f"still open in {_holders(job)}: {answer}")
     check(answer.json["already"], f"not already so: {answer}")
@@ -78,7 +78,7 @@ def _checkpointed(job):
 
 @scenario("scoped")
 def scoped(context):
-    """switch, remove, add and checkpoint for one of two nodes, over and over, under collectives over both."""
+    """switch, remove, add and checkpoint for one of two nodes, repeatedly, under collectives over both."""
     rounds = max(3, context.switches // 20)
     with TwoNames(context, "collectives") as job:
         job.wait_ready()

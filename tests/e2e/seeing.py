@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What btlctl shows of a job from its processes' pages: history, top, metrics, trace, topology. Each is compared with what
-was done to the job, and the processes are not woken for it."""
+"""What btlctl shows of a job from its processes' pages: history, top, metrics, trace, topology. Each is compared with
+what was done to the job, and does not wake the processes."""
 import math
 import subprocess
 import time
@@ -18,7 +18,7 @@ RANKS = 4
 
 
 def _plain(job, *arguments):
-    """The commands whose output is no JSON document."""
+    """Runs one of the commands whose output is no JSON document."""
     done = subprocess.run([*job.enter, job.build.btlctl, *arguments], env=job.environment, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=60 * PATIENCE, check=False)
     return Answer(arguments, done.returncode, done.stdout, done.stderr).expect(DONE).output
@@ -46,7 +46,7 @@ def _sum(samples, name, transport, lane=None):
 
 
 def _check_history(job):
-    """The last switch was left on newtx by its coordinator, and ended by the job."""
+    """The coordinator left the last switch on newtx, and the job finished it."""
     document = btlctl(job, "history").expect(DONE).json
     last = document["switches"][-1]
     check((last["verb"], last["arguments"], last["end"]) == ("switch", ["sm", "tcp"], "done"), f"the last switch is told as {last}")
@@ -56,7 +56,7 @@ def _check_history(job):
     rungs = [rung["rung"] for rung in last["rungs"]]
     check(rungs[:2] == ["joint", "newtx"] and rungs[-1] == "new", f"its rungs: {rungs}")
     check(all(rung["reached"] == RANKS for rung in last["rungs"]), f"not all have reached its rungs: {last['rungs']}")
-    # The lease of the coordinator was waited for on newtx: 3 seconds at least.
+    # On newtx, the coordinator's lease was waited for: at least 3 seconds.
     check(last["milliseconds"] > 3000, f"it took {last['milliseconds']} ms, though nobody went on for seconds")
     first = document["switches"][0]
     check(first["arguments"] == ["sm", "tcp"] and not first["finished_by"], f"the first switch is told as {first}")
@@ -77,7 +77,7 @@ def _check_top(job):
 
 
 def _listed_pairs(job, transport):
-    """As btlctl asks every process for: a pair has two ends, one with itself has both in one process."""
+    """By asking every process: a pair has two ends, one with itself has both in one process."""
     ends = sum(each["peers"] + (1 if each["own_pair"] and each["peers"] else 0)
                for member in btlctl(job, "list").expect(DONE).json["members"]
                for each in member["transports"] if each["name"] == transport)
@@ -134,7 +134,7 @@ def _check_topology(job):
 
 @scenario("seeing")
 def seeing(context):
-    """Switches, and kill -9 of btlctl in mid-ladder; then history, top, metrics, trace and topology tell just that."""
+    """Switches, and kill -9 of btlctl in mid-ladder; then history, top, metrics, trace and topology show just that."""
     with MpiJob(context.build, context.logs, "storm", RANKS, ("--bytes", "20000")) as job:
         job.wait_ready()
         order(job, "switch", "sm", "tcp")
@@ -154,7 +154,7 @@ def seeing(context):
 
 @scenario("seeing-losses", NEEDS_ROOT)
 def seeing_losses(context):
-    """A connection is cut: it stands in top with its reason, in the metrics, and in nobody's way."""
+    """A connection is cut: top and the metrics show it, top with its reason, and it is in nobody's way."""
     with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_TRANSPORTS": "self,tcp"}) as job:
         job.wait_ready()
         pids = set(job.rank_pids().values())
@@ -176,13 +176,13 @@ def seeing_losses(context):
 
 @scenario("seeing-wakes-nobody")
 def wakes_nobody(context):
-    """Pages of ranks that compute, sleep in MPI and are stopped are read over and over: no agent is woken, none is waited for."""
+    """Pages of ranks that compute, sleep in MPI or are stopped are read repeatedly: no agent is woken, none is waited for."""
     looks = 20
     with MpiJob(context.build, context.logs, "quiet", 3) as job:
         job.wait_ready()
         pids = job.rank_pids()
         agents = {rank: (pid, processes.threads(pid, AGENT)[0]) for rank, pid in pids.items()}
-        time.sleep(3)  # what was begun ends
+        time.sleep(3)  # for what was begun to end
         begun = time.monotonic()
         before = {rank: processes.activity(*agent).wakes for rank, agent in agents.items()}
         with processes.standing_still(pids[1]):

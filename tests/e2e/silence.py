@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The agents of ranks with nothing to do: how often they are woken, in whatever state a rank and its job are."""
+"""The agents of ranks with nothing to do: how often they wake, in whatever state a rank and its job are."""
 import contextlib
 import math
 import os
@@ -22,7 +22,7 @@ def _switched(job):
 
 
 def _both_in_use(job):
-    """Large messages are shared by transports of equal exclusivity, so that each pair keeps a path by both."""
+    """Transports of equal exclusivity share large messages, so each pair keeps a path over both."""
     btlctl(job, "set", "tcp", "exclusivity=1024").expect(DONE)
 
 
@@ -35,7 +35,7 @@ def _nothing(_job):
     pass
 
 
-# What the job has behind it, or has in common: its transports, and what is done to it beforehand.
+# What the job has gone through, or has: its transports, and what is done to it beforehand.
 JOBS = {
     "as started": (TRANSPORTS, _nothing),
     "after a switch": (TRANSPORTS, _switched),
@@ -63,7 +63,7 @@ def _wakes(agents):
 
 @scenario("silence")
 def silence(context):
-    """An agent with nothing to do is woken at most once a second: away from MPI, blocked in it, or now and then there."""
+    """An agent with nothing to do is woken at most once a second: away from MPI, blocked in it, or looking in."""
     with contextlib.ExitStack() as stack:
         jobs = {}
         for number, (name, (transports, _)) in enumerate(JOBS.items()):
@@ -75,12 +75,12 @@ def silence(context):
             job.wait_ready()
             JOBS[name][1](job)
         agents = {(name, state): agent for name, job in jobs.items() for state, agent in _agents(job).items()}
-        time.sleep(3)  # what was begun ends: acknowledgements, closed paths, the lease of a coordinator
+        time.sleep(3)  # for what was begun to end: acknowledgements, closed paths, the lease of a coordinator
         begun = time.monotonic()
         before = _wakes(agents)
         time.sleep(SECONDS)
         woken = {key: now - before[key] for key, now in _wakes(agents).items()}
-        # One a second, of the time that the counting took on a busy machine; one more may fall on its beginning.
+        # One per second of the counting, which takes longer on a busy machine; one more may fall on its beginning.
         wakes_max = math.ceil(time.monotonic() - begun) + 1
         for job in jobs.values():
             job.finish(60)

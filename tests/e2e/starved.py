@@ -55,7 +55,7 @@ def _lose_ladder(job, pid):
         wait_until("the lease of the stopped coordinator to end",
                    lambda: not any(member["busy"] for member in btlctl(job, "status").expect(0).json["members"]), LEASE)
         if standings(job) <= {"old", "new"}:
-            return False  # it was the ladder of its btlctl, which was not stopped
+            return False  # the ladder was that of its btlctl, which was not stopped
         order(job, "resume")
         return True
     finally:

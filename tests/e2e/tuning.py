@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl set: traffic moves because of it, and back; senseless values are refused, and change nothing."""
+"""btlctl set: it moves traffic, and moves it back; senseless values are refused, and change nothing."""
 from tests.harness.control import DONE, NOT_FOUND, USAGE, btlctl, order
 from tests.harness.job import MpiJob
 from tests.harness.scenario import scenario
@@ -19,7 +19,7 @@ def _bytes_sent(job):
 
 
 def _share_of_tcp(job, megabytes):
-    """The share of tcp in the next so many MiB between ranks."""
+    """The share of tcp in the next `megabytes` MiB between ranks."""
     before = _bytes_sent(job)
 
     def sent():
@@ -83,7 +83,7 @@ def set_weight(context):
 
 
 def _exposed_of(job, megabytes):
-    """The fragments that were exposed for a single copy, a MiB, in the next so many MiB between ranks."""
+    """The fragments exposed for a single copy, per MiB, in the next `megabytes` MiB between ranks."""
     def now():
         one = [transport for member in order(job, "list").json["members"] for transport in member["transports"]
                if transport["name"] == "sm"]
@@ -117,7 +117,7 @@ def set_single_copy(context):
 
 @scenario("set-nonsense")
 def set_nonsense(context):
-    """Senseless values: refused as usage errors, and nothing has changed."""
+    """Senseless values are refused as usage errors, and change nothing."""
     with MpiJob(context.build, context.logs, "stream", 2) as job:
         job.wait_ready()
         before = [member["routing"] for member in order(job, "status").json["members"]]

@@ -30,7 +30,7 @@ WRONG = (
 
 
 class Verbs:
-    """Runs btlctl with exactly these arguments, but for a generous time-out on slow machines."""
+    """Runs btlctl with exactly these arguments, except for a generous time-out on slow machines."""
 
     def __init__(self, job):
         self.job, self.lines = job, 0
@@ -47,7 +47,7 @@ class Verbs:
         return done.stdout
 
     def document(self, schema, *words, code=DONE, errors=""):
-        """Runs btlctl --json: exactly one document on one line, which is returned."""
+        """Runs btlctl --json, and returns its document: exactly one, on one line."""
         output = self.run("--json", *words, code=code, errors=errors)
         check(output.count("\n") == 1 and output.endswith("\n"), f"not one line: {self.said}")
         found = json.loads(output)
@@ -171,7 +171,7 @@ def _on_a_terminal(verbs):
 
 
 def _completion(verbs):
-    """bash completes commands, options and transports by the script that asks the program."""
+    """bash completes commands, options and transports through the script, which asks the program."""
     directory = os.path.dirname(verbs.job.build.btlctl)
     with open(os.path.join(directory, "..", "ctl-tool", "completion", "btlctl.bash"), encoding="utf-8") as file:
         script = file.read()

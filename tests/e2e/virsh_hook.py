@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""livebtl-virsh with a stub of virsh that records its arguments: what it makes of every outcome of virsh, of the guest agent,
-and of btlctl in the guest."""
+"""livebtl-virsh with a stub of virsh that records its arguments: how it handles every outcome of virsh, of the guest
+agent, and of btlctl in the guest."""
 import base64
 import json
 import os
@@ -65,7 +65,7 @@ else:
 print(json.dumps({"return": answer}), end="\\n\\n")
 """
 SAID = "held by rank 3"
-# Of a guest that would command the terminal: by bytes, by UTF-8, and by what some shells' echo makes of backslashes.
+# From a guest that would command the terminal: by bytes, UTF-8, and what some shells' echo makes of backslashes.
 HARMFUL = "\033]0;owned\007\r\u009b2J\u202e\\033[2J\n"
 
 
@@ -82,7 +82,7 @@ class FakeVirsh:
         os.chmod(self.path, 0o755)
 
     def start(self, *words, plan=None, seconds=300, **variables):
-        """seconds: for how long the hook retries; 0: a return not at all, the rest for the shortest time-out, a second."""
+        """seconds: how long the hook retries; 0: it retries no return, and the rest for the shortest time-out, a second."""
         timeout = seconds or 1
         conf = f"LIVEBTL_HOOK_VIRSH={self.path}\nLIVEBTL_HOOK_TIMEOUT={timeout}\nLIVEBTL_HOOK_PATIENCE={seconds}\n"
         for name, text in (("plan", json.dumps({"timeout": str(timeout)} | (plan or {}))), ("asked", ""), ("conf", conf)):
@@ -184,7 +184,7 @@ def _is_interrupted(virsh):
 
 @scenario("hooks-virsh")
 def virsh_alone(context):
-    """What livebtl-virsh makes of every answer of virsh, agent and btlctl; no job runs."""
+    """How livebtl-virsh handles every answer of virsh, agent and btlctl; no job runs."""
     directory = os.path.join(os.path.abspath(context.logs), "virsh")
     shutil.rmtree(directory, ignore_errors=True)
     virsh = FakeVirsh(directory)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* biased_lock.pml -- core/engine/biased_lock.cc under TSO: an owner, an agent, and a second application thread.
  *
- * Shown: never two inside; no application thread is inside, after an agent that watches for it, before it has told of it; nobody sleeps for ever (an end state in which a thread has not finished is an error).
- * Store buffers: the owner's two plain stores to inside_ go through an explicit FIFO that drains at any time. All
- *   other writes in the code are locked instructions or are made just before a system call that begins with a full
- *   barrier; they are one atomic step here, after the writer's own buffer has drained.
+ * Shown: never two inside; no application thread is inside, after an agent that watches for it, before it has reported
+ *   its entry; nobody sleeps for ever (an end state in which a thread has not finished is an error).
+ * Store buffers: the owner's two plain stores to inside_ go through an explicit FIFO that drains at any time. All other
+ *   writes in the code are locked instructions, or are made just before a system call that begins with a full barrier;
+ *   they are one atomic step here, after the writer's own buffer has drained.
  * membarrier: drains every buffer. futex_wait: compares and falls asleep in one step. futex_wake: drains the caller's
- *   buffer, then wakes. Sleepers may also wake for nothing, as the code allows for it: not modelled, as it only helps.
+ *   buffer, then wakes. Sleepers may also wake spuriously, which the code allows for: not modelled, as it only helps.
  * Mutants: -DNO_MEMBARRIER (the revoker does not drain the owner's buffer), -DNO_WAKE (the owner leaves without
  *   waking), -DNO_TURN_RESET (an application thread keeps the turn it has used), -DWATCH_UNSEEN (the owner's fast path
- *   does not see that it is watched for), -DKEPT_OUT (an agent takes the owner to be kept out though it was not watched
- *   for).
+ *   does not see that it is watched), -DKEPT_OUT (an agent assumes that the owner is kept out although it was not
+ *   watched).
  * Not modelled: fork.
  * Run: tests/model/run_biased_lock.sh
  */
@@ -30,7 +31,7 @@ byte owner;             /* owner_: 0 nobody, 1 the first application thread, 2 t
 bool held_by_mutex;     /* holder_ != kOwner */
 byte holders;           /* the invariant: at most 1 */
 
-/* One store buffer a thread (1, 2: application threads; either may be the owner). */
+/* One store buffer per thread (1, 2: application threads; either may be the owner). */
 chan buffer[3] = [2] of { bool };
 
 /* Sleepers on each futex word, by thread (0: the agent). */
@@ -61,7 +62,7 @@ inline membarrier() {
 #endif
 }
 
-/* A load by the owner of its own inside_ does not occur in the code, so that no forwarding is needed. */
+/* The code has no load by the owner of its own inside_, so no forwarding is needed. */
 proctype Drain(byte t) {
   bool value;
 end:
@@ -91,7 +92,7 @@ inline keep_owner_out_application(t, out) {
   fi
 }
 
-/* claim_for_agent(): an owner that is watched for is kept out already. */
+/* claim_for_agent(): an owner that is watched is already kept out. */
 inline claim_for_agent(kept_out) {
 #ifdef KEPT_OUT
   atomic { kept_out = true; agents++ }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* busy.pml -- one direction of a pair, over paths that answer "busy" whenever they like, while the pair moves from one
- * path to the other and back (docs/ARCHITECTURE.md, "A message"; docs/SWITCH.md, "The marker").
+/* busy.pml -- one direction of a pair, over paths that answer "busy" at will, while the pair moves from one path to the
+ * other and back (docs/ARCHITECTURE.md, "A message"; docs/SWITCH.md, "The marker").
  *
  * What stands for what: send() is Sender::send_by_endpoint() and send_later(): a message goes at once if nothing waits,
  *   and is queued otherwise; flush() is flush_path_notes() and flush_queue(); a message gets its number in
- *   post_ordered(), when the path has taken it. move() is Elector::move_send_path(), and emptied() is Path::emptied(),
- *   by Marker (core/path/marker.h). A peer that has something to do and is not marked dirty (mark_dirty()) is not
- *   looked at again.
+ *   post_ordered(), once the path has taken it. move() is Elector::move_send_path(), and emptied() is Path::emptied(),
+ *   by Marker (core/path/marker.h). A peer that has something to do but is not marked dirty (mark_dirty()) is not
+ *   visited again.
  * Shown: every message arrives once, in the order in which the program sent them; a path is closed only when nothing is
- *   in flight on it; and nothing waits for ever: where nothing more can happen all has arrived, and the path that was
+ *   in flight on it; and nothing waits for ever: when nothing more can happen, all has arrived, and the path that was
  *   left is proved empty.
- * Mutants: -DPASSES (a message goes at once though others wait), -DCOUNTS_BUSY (a message that was not taken counts as
- *   posted), -DMARKER_COUNTS_BUSY (a marker that was not taken counts as posted), -DMARKER_FIRST (a path counts as empty
- *   when its marker is posted), -DNOT_DIRTY (what found a path busy is not looked at again), -DLATE_MARKER (an
+ * Mutants: -DPASSES (a message goes at once although others wait), -DCOUNTS_BUSY (a message that was not taken counts
+ *   as posted), -DMARKER_COUNTS_BUSY (a marker that was not taken counts as posted), -DMARKER_FIRST (a path counts as
+ *   empty when its marker is posted), -DNOT_DIRTY (what found a path busy is not visited again), -DLATE_MARKER (an
  *   acknowledgement of an earlier marker proves the path empty).
  * Not modelled: credit, windows and replay (unit and simulator), loss of a path.
  * Run: tests/model/run_busy.sh
@@ -33,25 +33,25 @@ chan acks[2] = [4] of { byte };                    /* of markers: the ordinal */
 
 byte program = 0;      /* messages that the program has sent */
 byte queue[MESSAGES + 1];
-byte waiting = 0;      /* of them in the queue */
+byte waiting = 0;      /* how many of them are in the queue */
 byte next_seq = 1;
 byte send_path = 0;
-mtype ours[2];         /* the marker's state, of each path */
+mtype ours[2];         /* the marker's state, per path */
 byte ordinal[2];
 bit dirty = 0;
 byte moves = 0;
 bit busy;              /* the answer of a post, drawn anew each time */
-byte taken = 0;        /* messages that the peer's program has got */
+byte taken = 0;        /* messages that the peer's program has received */
 
 #define LEFT(p) (ours[p] != none)
 
 inline answer(p) {
   if
   :: nfull(path[p]) -> busy = 0
-  :: busy = 1          /* also if there is room: busy is the path's to say */
+  :: busy = 1          /* even if there is room: busy is for the path to say */
   fi
 }
-/* A message is posted; busy: it was not taken. */
+/* Posts a message; busy: it was not taken. */
 inline post_message(content) {
   answer(send_path);
   if
@@ -140,7 +140,7 @@ proctype Sender() {
 #endif
        :: else
        fi; i = 0 }
-  /* emptied(): the other one may be closed now. What is on it then would be lost. */
+  /* emptied(): the other path may be closed now. What is then on it would be lost. */
 #ifdef MARKER_FIRST
   :: d_step { ours[1 - send_path] == sent -> assert(empty(path[1 - send_path])) }
 #else

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fast_box.pml -- one direction of a pair that has a fast box (core/path/fast_box.h, core/lane/boxes.cc): a writer
- * whose messages go by the box, by the ring beside it, or by another transport, and a reader that puts them in order.
+/* fast_box.pml -- one direction of a pair with a fast box (core/path/fast_box.h, core/lane/boxes.cc): a writer whose
+ * messages go through the box, through the ring beside it, or over another transport, and a reader that orders them.
  *
- * Shown: every message is taken once, in order, whatever way each went, and nothing waits for ever: a state in which
- *   some message was sent and cannot be taken any more is an invalid end state.
- * A slot's word tells numbers apart modulo WORDS (2^24 in the code), and the box has SLOTS slots (128). A reader clears
- *   words of numbers that it has passed before more than CLEAN numbers (2^16, and what passes in a millisecond) have
- *   passed since it did: a slot whose numbers always go another way keeps its word for ever else. The ghost of a slot is
- *   the whole number, and a reader that takes a slot for another number's violates an assertion.
- * Stores of one writer are seen in the order in which they were made, box and ring alike (release and acquire). What
+ * Shown: every message is taken once, in order, whichever way each went, and nothing waits for ever: a state in which
+ *   some message was sent and can no longer be taken is an invalid end state.
+ * A slot's word distinguishes numbers modulo WORDS (2^24 in the code), and the box has SLOTS slots (128). A reader
+ *   clears the words of numbers that it has passed before more than CLEAN numbers (2^16, and what passes in a
+ *   millisecond) have passed since it last did so: otherwise a slot whose numbers always go another way keeps its word
+ *   for ever. A slot's ghost is the whole number: taking the slot for another number's violates an assertion.
+ * One writer's stores are seen in the order in which they were made, in box and ring alike (release and acquire). What
  *   one end does under its lock is one step.
- * Mutants: -DNO_DRAIN (a frame of the ring is handled before the box is empty), -DNO_ORDINAL (an answer to an earlier
- *   request is believed), -DNO_CLEAR (old words stay when a box is granted), -DNO_CLEANING (words stay),
- *   -DNO_TAKEN (slots are used again before they were taken), -DNO_SETTLING (a lease is taken while what went before a move may be on its
- *   way), -DLEASE_OUTLIVES_MOVE (the box is written to after the
- *   marker), -DCLOSED_AT_ONCE (the reader stops to look as soon as it wants the box back).
- * Not modelled: credit, loss of a path (the peer is lost with it), the threshold and the cap (any time will do).
+ * Mutants: -DNO_DRAIN (a frame from the ring is handled before the box is empty), -DNO_ORDINAL (an answer to an earlier
+ *   request is believed), -DNO_CLEAR (old words stay when a box is granted), -DNO_CLEANING (words stay), -DNO_TAKEN
+ *   (slots are reused before they were taken), -DNO_SETTLING (a lease is taken while what was sent before a move may be
+ *   on its way), -DLEASE_OUTLIVES_MOVE (the box is written to after the marker), -DCLOSED_AT_ONCE (the reader stops
+ *   looking as soon as it wants the box back).
+ * Not modelled: credit, loss of a path (the peer is lost with it), the threshold and the cap (any time is possible).
  * Run: tests/model/run_fast_box.sh
  */
 
@@ -30,22 +30,22 @@ mtype = { number, ask, left, marker, granted, refused };
 
 chan ring = [2] of { mtype, byte };  /* the rest of the path */
 chan other = [1] of { byte };        /* another transport's path */
-chan back = [2] of { mtype, byte };  /* the reader's notes, by its own ring */
+chan back = [2] of { mtype, byte };  /* the reader's notes, through its own ring */
 
 byte word[SLOTS];   /* number modulo WORDS, plus 1; 0: cleared */
 byte ghost[SLOTS];  /* the number */
-byte taken;         /* the reader has taken all below */
+byte taken;         /* the reader has taken all below this */
 
 byte expected = 1;
 byte sent = 1;      /* the next number */
-byte moved_at = 0;  /* all below went before the last move */
+byte moved_at = 0;  /* all below this went before the last move */
 
 #ifdef NO_SETTLING
 #define SETTLED true
 #else
 #define SETTLED (expected >= moved_at)  /* the acknowledgement comes later: that only waits longer */
 #endif
-#define CREDIT (sent <= MESSAGES && sent - expected <= 3)  /* what is on its way is bounded */
+#define CREDIT (sent <= MESSAGES && sent - expected <= 3)  /* a bound on what is on its way */
 #define WORD_OF(n) ((n) % WORDS + 1)
 
 #ifdef LEASE_OUTLIVES_MOVE
@@ -92,7 +92,7 @@ proctype Writer() {
        :: note == refused && has_box && about == ordinal && on_path -> has_box = false; ring!left(ordinal)
        :: else -> skip
        fi }
-  /* moves: the marker is the last that goes by the path */
+  /* moves: the marker is the last frame on the path */
   :: atomic { on_path && moves < 2 && nfull(ring) ->
        on_path = false; moved_at = sent; moves++; ring!marker(0); has_asked = false;
 #ifndef LEASE_OUTLIVES_MOVE

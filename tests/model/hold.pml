@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold.pml -- a hold of two members and its lease (docs/HOLD.md): parked, sealed, snapshots at different times, asked
- * afterwards whether it held throughout.
+/* hold.pml -- a hold of two members and its lease (docs/HOLD.md): parked, sealed, snapshots at different times, and
+ * afterwards the question whether it held throughout.
  *
  * What stands for what: member() is Hold (core/switch/hold.cc): start(), look(), watch(), break_up(), end(); what it
  *   may still send while it is parked is Elector::park() and still_on_its_way(). orchestrator() is HoldMachine
  *   (control/ladder/hold_machine.h): park, seal, renew, check; it may be killed at any step. A process that was not
  *   held may send to member 0 (it joined late).
  * A lease may run out at any time: it is counted on a clock that the others do not see.
- * Shown: if the check says that it held throughout, each message is in both snapshots or in neither, and none of a
- *   process without snapshot is in one; and where nothing more can happen nobody is parked, and all that was sent has
- *   arrived.
- * Mutants: -DUNPROVED (a member says parked when its marker is posted), -DRENEWS_BROKEN (a renewal parks a member whose lease ran out anew),
- *   -DFORGETS (a lease that ran out leaves no trace), -DNO_COUNT (frames that come after the seal are not counted),
- *   -DLOOKS_LATE (a member answers without having counted), -DNO_LEASE (a member waits for the end of its hold for ever).
+ * Shown: if the check says that it held throughout, each message is in both snapshots or in neither, and no message of
+ *   a process without a snapshot is in one; and when nothing more can happen, nobody is parked and all that was sent
+ *   has arrived.
+ * Mutants: -DUNPROVED (a member says parked when its marker is posted), -DRENEWS_BROKEN (a renewal parks a member again
+ *   whose lease ran out), -DFORGETS (a lease that ran out leaves no trace), -DNO_COUNT (frames that come after the seal
+ *   are not counted), -DLOOKS_LATE (a member answers without having counted), -DNO_LEASE (a member waits for ever for
+ *   the end of its hold).
  * Run: tests/model/run_hold.sh
  */
 #ifndef MESSAGES
@@ -31,7 +32,7 @@ bit marker_acked[N], answer_due[N];
 byte sent[N], got[N], outside_got[N];
 byte taken_at_seal[N];
 bit outsider_sent = 0;
-/* What the orchestrator has said. */
+/* What the orchestrator has ordered. */
 bit start_said[N], seal_said[N], renew_said[N], end_said[N];
 /* What is in the snapshots. */
 byte sent_in[N], got_in[N], outside_in[N];
@@ -88,7 +89,7 @@ end: do
 
 proctype outsider() { if :: outsider_sent = 1 :: skip fi }
 
-/* What it answers: it watches first, EngineCore::with_hold(). */
+/* A member's answer: it watches first, EngineCore::with_hold(). */
 #if defined(LOOKS_LATE) || defined(NO_COUNT)
 #define HELD(i) (state[i] == parked && sealed[i])
 #else
@@ -108,7 +109,7 @@ proctype orchestrator() {
   snapshot(first);
   if :: renew_said[0] = 1; renew_said[1] = 1 :: skip fi;
   snapshot(1 - first);
-  /* check: of each when it answers */
+  /* check: of each member at the time of its answer */
   if :: HELD(0) :: !HELD(0) -> goto back :: goto dead fi;
   if
   :: d_step { HELD(1) ->

@@ -7,12 +7,12 @@
  *                   2 NEWTX  receives on old, new   sends on new
  *                   3 NEW    receives on new        sends on new
  * Soup: every order of every term can be delivered at any time, any number of times, or never.
- * Answers are read where they are written: one that arrives late is an act of the coordinator later.
+ * Answers are read where they are written: if one arrives late, the coordinator only acts later.
  * Asserted: no order skips a rung, no frame is sent to, or in flight towards, a closed transport,
  * nothing goes down from NEW. Frames: at most one in flight for each member.
  *
  * N members, the last JOINERS of which join while it runs; T coordinators, each with its own term,
- * that may stop at any step; S orders a coordinator; REFUSALS, LOSSES: at most so many.
+ * that may stop at any step; S orders per coordinator; at most REFUSALS refusals, LOSSES losses.
  * Mutants, by -D: FENCE=0 PROMISE=0 DRAIN=0 ACKALL=0 RETRACT=2 COMMIT=0 FAILOVER=1 REFUSAL=0 JOIN=0
  * RESCAN=0. -DREACH: "all reach NEW" as an error to be found.
  */
@@ -35,16 +35,16 @@
 #define LOSSES 1
 #endif
 #ifndef SENDERS
-#define SENDERS N    /* the first so many send data */
+#define SENDERS N    /* how many members, from the first on, send data */
 #endif
 #ifndef FENCE
-#define FENCE 1      /* 0: an order of another term is taken whether newer or older */
+#define FENCE 1      /* 0: orders of another term are taken whether newer or older */
 #endif
 #ifndef PROMISE
 #define PROMISE 1    /* 0: a coordinator orders without having asked where members stand */
 #endif
 #ifndef DRAIN
-#define DRAIN 1      /* 0: acknowledges with own frames in flight on the transport left */
+#define DRAIN 1      /* 0: acknowledges with its own frames in flight on the transport left */
 #endif
 #ifndef ACKALL
 #define ACKALL 1     /* 0: one acknowledgement is enough for the next order */
@@ -59,19 +59,19 @@
 #define FAILOVER 0   /* 1: when new breaks after NEWTX, sends on old again without an order */
 #endif
 #ifndef REFUSAL
-#define REFUSAL 1    /* 0: a member that refuses an order acknowledges it all the same */
+#define REFUSAL 1    /* 0: a member that refuses an order acknowledges it nevertheless */
 #endif
 #ifndef JOIN
 #define JOIN 1       /* 0: a process joins without asking where the job stands */
 #endif
 #ifndef RESCAN
-#define RESCAN 1     /* 0: members that appeared are not looked for before an order */
+#define RESCAN 1     /* 0: newly appeared members are not looked for before an order */
 #endif
 
 byte st[N];          /* rung */
 byte tmax[N];        /* highest term promised or followed */
 byte mseq[N];        /* last order taken of that term */
-bit refused[N];      /* that order was refused: it stays where it was */
+bit refused[N];      /* that order was refused: the member stays where it was */
 bit lost[N];         /* at NEWTX: the new path is broken */
 bit visible[N];      /* a scan finds it */
 bit joined[N];       /* it has the job's standing */
@@ -80,7 +80,7 @@ byte fly_to[N];      /* own frame in flight: 0 none, else receiver + 1 */
 bit fly_x[N];        /* on: 0 old, 1 new */
 
 byte orders[T + 1];              /* orders given so far by a term's coordinator */
-byte rung[(T + 1) * (S + 1)];    /* to which rung each of them is */
+byte rung[(T + 1) * (S + 1)];    /* the rung to which each of them is */
 bit odown[(T + 1) * (S + 1)];    /* is it on the way back? */
 bit asked[T + 1];
 byte prom[(T + 1) * N];          /* promise: rung + 1, and 4 if its last order went down */
@@ -129,7 +129,7 @@ proctype member(byte i) {
   if
   :: i >= N - JOINERS ->
 end_hidden: visible[i] = 1;
-     atomic {                                   /* asks one that has joined ... */
+     atomic {                                   /* asks a member that has joined ... */
 #if JOIN
        do :: j < N - JOINERS - 1 -> j++ :: break od;
        seen_t = tmax[j]; seen_s = mseq[j]; seen_st = st[j]; seen_r = refused[j];
@@ -225,9 +225,9 @@ end_again: atomic { ALL_SAID ->
     od;
     assert(hi <= lo + 1);
     if
-    :: hi == 3 -> g = 3                                     /* committed: only on */
+    :: hi == 3 -> g = 3                                     /* committed: only upwards */
     :: hi < 2 && back -> g = lo; down = 1                   /* was being taken back: goes on down */
-    :: hi < 2 && !back || hi == 2 -> g = hi; may = (hi > 0) /* resume: all acknowledged the rung below */
+    :: hi < 2 && !back || hi == 2 -> g = hi; may = (hi > 0) /* resume: all have acknowledged the rung below */
     :: hi < 2 && !back || hi == 2 ->                        /* abort */
        g = (hi > 0 -> hi - 1 : 0); down = 1
     fi;
@@ -246,7 +246,7 @@ end_rung: do
 end_more: atomic { ALL_DID ->
        if
        :: !down -> g++; give(g); may = 1
-       :: g > 0 -> g--; down = 1; give(g); may = 0          /* all acknowledged: may go down */
+       :: g > 0 -> g--; down = 1; give(g); may = 0          /* all have acknowledged: may go down */
        :: else -> break
        fi }
   :: atomic { (may && orders[t] < S && g >= RETRACT && (g < 3 || !COMMIT)) ->

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* restored.pml -- a hold that was restored: two members that are parked by one hold and sealed, commands that claim,
- * raise and end, and leases (docs/HOLD.md, "After a restore"). How they came to be parked is in hold.pml.
+/* restored.pml -- a hold that was restored: two members that one hold has parked and sealed, commands that claim, raise
+ * and end, and leases (docs/HOLD.md, "After a restore"). How they came to be parked is in hold.pml.
  *
  * What stands for what: member() is Hold (core/switch/hold.cc): end(), claim(), restore(), watch(), and meets(), with
  *   Fence::meet(). restorer() is HoldMachine of `job restored` (control/ladder/hold_restored.cc): misfit(),
  *   choose_incarnation(), claim, raise, end. ender() is `hold end`: restore_begun(), end.
- *   Every claim has a number, above those that its restorer has seen, and no two have the same: a member that has
- *   promised itself to one refuses claims and raises of lower numbers.
+ *   Every claim has a number, above those that its restorer has seen, and no two are the same: a member that has
+ *   promised itself to one refuses claims and raises with lower numbers.
  * Restorers: 1 may be killed at any step; 2 is not killed, and is called again while some are raised. 2 begins at any
- *   time, with 1 at work, ended or killed. What 1 has asked may still arrive then, or not at all; a claim also
- *   repeatedly.
+ *   time, with 1 at work, ended or killed. What 1 has asked may still arrive then, or not at all; a claim may also
+ *   arrive repeatedly.
  * A lease may run out at any time (-DLEASES=1); with -DENDER=1 there is a `hold end` at the same time, which may be
  *   killed.
  * Shown: a restorer that reports "all go on" does so while all are raised to one incarnation and send, and afterwards
- *   nobody is raised to another, or fenced out; no two are ever raised to different ones; if anybody is raised, the next
- *   restorer brings all to that incarnation, whatever leases have run out meanwhile (without a `hold end`), and is
- *   refused by nobody but for another restorer's claim; nobody that is not raised
- *   has been let go by a `hold end` where another is (while leases last); and where nothing more can happen no lease is
- *   left to park anybody.
+ *   nobody is raised to another, or fenced out; no two are ever raised to different ones; if anybody is raised, the
+ *   next restorer brings all to that incarnation, whichever leases have run out meanwhile (without a `hold end`), and
+ *   is refused only because of another restorer's claim; nobody that is not raised has been let go by a `hold end`
+ *   while another is raised (as long as leases last); and when nothing more can happen, no lease is left to park
+ *   anybody.
  * Mutants: -DNO_CLAIM (a restorer raises without a claim), -DENDS_CLAIMED (a member's hold ends although it is
- *   claimed), -DHALF_CLAIMED (a restorer raises when one is claimed), -DNEW_INCARNATION (the second restorer takes one of its own
- *   although some are raised), -DKEEPS_OUT (a member that was fenced out is not raised), -DWANTS_ALL_PARKED (what is
- *   half raised has to be parked still), -DLATE_BINDS (a late claim binds also who is raised), -DENDS_ONE (a restorer
- *   reports when one sends), -DONE_CLAIM (a claim does not say whose it is), -DOLD_LOOK (a restorer goes by what it saw
- *   before its claims).
+ *   claimed), -DHALF_CLAIMED (a restorer raises when one is claimed), -DNEW_INCARNATION (the second restorer takes a
+ *   new one although some are raised), -DKEEPS_OUT (a member that was fenced out is not raised), -DWANTS_ALL_PARKED
+ *   (what is half raised must still be parked), -DLATE_BINDS (a late claim also binds members that are raised),
+ *   -DENDS_ONE (a restorer reports when one sends), -DONE_CLAIM (a claim does not say whose it is), -DOLD_LOOK (a
+ *   restorer goes by what it saw before its claims).
  * Run: tests/model/run_restored.sh
  */
 #ifndef LEASES
@@ -45,12 +45,12 @@ bit held[N];      /* its id is that of the hold */
 bit claimed[N], raised[N], let_go[N];
 byte own[N];      /* incarnation */
 byte promised[N]; /* the highest claim that it has seen */
-/* What a restorer has seen of each member, last with the answer to its claim. */
+/* What a restorer has seen of each member, most recently with the answer to its claim. */
 mtype was[3 * N];
 bit was_raised[3 * N], was_held[3 * N], was_claimed[3 * N];
 byte was_own[3 * N], was_promised[3 * N];
 byte number[3];   /* its claim */
-/* What a restorer has asked, and has been answered: of 1 and 2. */
+/* What a restorer has asked, and been answered: for 1 and 2. */
 #define NOTHING 0
 #define CLAIM 1
 #define END 2
@@ -138,7 +138,7 @@ inline raise(c) {
 #else
 #define LATE_CLAIM (!raised[i])
 #endif
-/* What a restorer has asked that is killed may also not arrive. */
+/* What a killed restorer has asked may also not arrive. */
 inline takes(c) {
   if
   :: d_step { ask[OF(c, i)] == END -> end_hold(c) }
@@ -173,7 +173,7 @@ inline begin(what) {
     if :: (what) == CLAIM -> claim_sent[OF(c, 0)] = 1; claim_sent[OF(c, 1)] = 1 :: else fi }
 }
 
-/* Whoever has ended knows nothing: fewer states. */
+/* A restorer that has ended knows nothing: fewer states. */
 inline forget(c, j) {
   was[OF(c, j)] = none; was_raised[OF(c, j)] = 0; was_held[OF(c, j)] = 0; was_own[OF(c, j)] = 0;
   was_claimed[OF(c, j)] = 0; was_promised[OF(c, j)] = 0; refused[OF(c, j)] = 0; done[OF(c, j)] = 0
@@ -188,7 +188,7 @@ inline forget(c, j) {
 #define ONE_SET(c) (BEGUN(c) -> FITS(c, 0) && FITS(c, 1) : was[OF(c, 0)] == parked && was[OF(c, 1)] == parked)
 #define HIGHER(a, b) ((a) > (b) -> (a) : (b))
 
-/* To which incarnation: that to which somebody is raised; else one of its own, above all. */
+/* Chooses the incarnation: that to which somebody is raised; otherwise a new one, above all others. */
 inline choose(c) {
   d_step {
     to = HIGHER(was_own[OF(c, 0)], was_own[OF(c, 1)]) + c;
@@ -208,7 +208,7 @@ proctype restorer(byte c) {
   byte to;
 again:
   (c == 1 || AT_ONCE || over[1]);
-  (ask[OF(c, 0)] == NOTHING && ask[OF(c, 1)] == NOTHING);   /* what 1 asks may come late, and that is enough */
+  (ask[OF(c, 0)] == NOTHING && ask[OF(c, 1)] == NOTHING);   /* what 1 asks may come late, which suffices */
   claim_sent[OF(c, 0)] = 0; claim_sent[OF(c, 1)] = 0;
   d_step { look(c, 0) } d_step { look(c, 1) }
   if

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* takeover.pml -- who finishes a ladder whose coordinator was killed, froze, or gave up: the lease, what "busy" means,
- * how a ladder ends, and takeovers (docs/SWITCH.md, "When nobody resumes"). ladder.pml has the rungs themselves, with
- * frames on them, refusals and newcomers; here they are only stood on.
+ * how a ladder ends, and takeovers (docs/SWITCH.md, "When nobody resumes"). ladder.pml models the rungs themselves,
+ * with frames on them, refusals and newcomers; here members only stand on them.
  *
  * What stands for what: member() is MemberMachine (control/ladder/member.cc): handle(Order), handle(PromiseRequest),
  *   handle(LadderEnd), handle(RungReport); LIVE is live(), ABANDONED is abandoned_since(). coordinator() is
  *   CoordinatorMachine: advance_promise(), begin_takeover(), next_rung(), rung_failed(), end() and leaves_open(),
  *   meet_other_term(), gives_way(), advance_follow(). LEFT is TakeoverWatch, of both members: which of them comes first
- *   (Takeover::turn()) is left open. raise_term() is a coordinator that ends and a later one.
- * Coordinators, by rising terms: 1 the command; 2 to T takers, each a member's process, which begins when that member
- *   finds the ladder abandoned, or (the first OPERATORS of them) an operator's resume or abort, which begins at any
- *   time. Takers are at work at the same time. With -DRIVAL 2 is another command at the same time, and 3 the taker.
- *   All but T may be killed at any step (KILLS in all), give up waiting for a promise or a rung (IMPATIENT in all), and
- *   one of them may freeze for longer than its lease and come back (FREEZE). T is neither killed nor impatient: what is
- *   left in the end is left by the protocol.
- * Messages: what a coordinator says to a member arrives in its order, at any time; once it is gone, the rest may be
- *   lost (CUTS in all, not of T). Answers are read where they are written, each at a time of its own.
+ *   (Takeover::turn()) is left open. raise_term() is a coordinator that ends, and a later one.
+ * Coordinators, by rising terms: 1 is the command; 2 to T are takers, each a member's process that begins when that
+ *   member finds the ladder abandoned, or (the first OPERATORS of them) an operator's resume or abort, which begins at
+ *   any time. Takers work concurrently. With -DRIVAL 2 is a concurrent command, and 3 the taker. All but T may be
+ *   killed at any step (KILLS in all), give up waiting for a promise or a rung (IMPATIENT in all), and one of them may
+ *   freeze for longer than its lease and come back (FREEZE). T is neither killed nor impatient: what is left in the end
+ *   is left by the protocol.
+ * Messages: what a coordinator says to a member arrives in order, at any time; once the coordinator is gone, the rest
+ *   may be lost (CUTS in all, not T's). Answers are read where they are written, each at a time of its own.
  * Shown: no order skips a rung, members are never more than one rung apart, and nothing goes down from NEW; the job
  *   takes over from no coordinator that is neither killed nor frozen; all that report an end of the ladder, "done" or
- *   "taken back", report the same, while all members stand there, and nobody moves afterwards, nor does a member that
- *   holds the ladder to have ended; and where nothing more can happen all members rest on one rung, and none waits for
- *   a coordinator (but where the last taker is an operator's abort that came too late).
+ *   "taken back", report the same one, while all members stand there, and afterwards nobody moves, nor does a member
+ *   that considers the ladder ended; and when nothing more can happen, all members rest on one rung, and none waits for
+ *   a coordinator (unless the last taker is an operator's abort that came too late).
  * Mutants: -DNO_FENCE (a member follows orders of a lower term), -DNO_FOLLOW (a coordinator whose ladder was taken over
- *   reports what it had ordered), -DDOWN_FROM_NEW (abort takes back what is committed), -DNO_BUSY (a member promises
- *   itself although its coordinator lives), -DJOB_FORCES (a member's takeover asks with the right of an operator's),
- *   -DSAME_TERM (2 and 3 draw the same term), -DONE_PROMISE (a coordinator orders with the promise of one member),
+ *   reports what it had ordered), -DDOWN_FROM_NEW (abort takes back what is committed), -DNO_BUSY (a member makes a
+ *   promise although its coordinator lives), -DJOB_FORCES (a member's takeover asks with an operator's right),
+ *   -DSAME_TERM (2 and 3 draw the same term), -DONE_PROMISE (a coordinator orders with one member's promise),
  *   -DONE_ANSWER (it orders the next rung when one member has reached this one), -DREPEATS (a takeover goes up although
- *   all rest, or go down), -DSETTLES_FIRST (it looks whether anything is unfinished before it has promises),
+ *   all rest, or go down), -DSETTLES_FIRST (it checks whether anything is unfinished before it has promises),
  *   -DONLY_LOWEST (member 1 never acts for a member 0 that knows of nothing to finish).
  *   With -DBY_LOWEST (member 0 alone begins takeovers, and no coordinator gives up waiting for a promise) what is said
- *   at a ladder's end has to be enough: -DEND_IS_REST (a member that rests does not ask whether its coordinator has
- *   ended), -DNO_LEFT_OPEN (a coordinator's end does not say that something is left), -DREST_IS_ALL (it looks whether
- *   members rest, and not whether its orders have arrived).
+ *   at a ladder's end must suffice: -DEND_IS_REST (a member that rests does not ask whether its coordinator has ended),
+ *   -DNO_LEFT_OPEN (a coordinator's end does not say that something is left), -DREST_IS_ALL (it checks whether members
+ *   rest, but not whether its orders have arrived).
  * Run: tests/model/run_takeover.sh
  */
 #ifndef KILLS

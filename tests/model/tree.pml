@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tree.pml -- the ladder of docs/SWITCH.md where what members say reaches a coordinator by relays, for spin. run_tree.sh
- * checks it, and that each mutant below is caught.
+ * tree.pml -- the ladder of docs/SWITCH.md when members' answers reach a coordinator through relays, for spin.
+ * run_tree.sh checks it, and that each mutant below is caught.
  *
- * A tree of two levels: members tell the relay of their node, relays tell the first of them, and that one tells the
- * coordinator, each all that it has at once. Whoever holds a standing keeps the newest of each member, by (term, seq),
- * which only rises. A relay dies at any time and forgets all; its successor is told anew. Delay: each of these steps happens
- * at any time. Repetition: what is told again is not newer, and changes nothing; what is told late is as if it had been
- * told early and been acted on late. Orders: as in ladder.pml, each can come at any time, any number of times, or never.
- * Asserted: members stand within one rung, no order skips a rung, and nothing goes down from NEW.
+ * A tree of two levels: members tell their node's relay, relays tell the first relay, and that one tells the
+ * coordinator, each all that it has at once. Each keeps the newest standing of each member, by (term, seq), which only
+ * rises. A relay may die at any time and forgets everything; its successor is told anew. Delay: each of these steps
+ * happens at any time. Repetition: what is told again is not newer, and changes nothing; what is told late is as if it
+ * had been told early and acted on late. Orders: as in ladder.pml, each can come at any time, any number of times, or
+ * never. Asserted: members stand within one rung, no order skips a rung, and nothing goes down from NEW.
  *
- * N members on NODES nodes; T coordinators, each with its own term, that may stop at any step; S orders a coordinator.
+ * N members on NODES nodes; T coordinators, each with its own term, that may stop at any step; S orders each.
  * Mutants, by -D: SILENT=1 TERMS=1 OLD=1 FENCE=0 ACKALL=0. -DREACH: "all reach NEW" as an error to be found.
  */
 #ifndef N
@@ -25,22 +25,22 @@
 #define S 4
 #endif
 #ifndef DIES
-#define DIES 1       /* so many relays keep what they heard, and die; others tell what stands when they tell it */
+#define DIES 1       /* this many relays keep what they heard, and die; the others tell what holds when they tell it */
 #endif
 #ifndef SILENT
-#define SILENT 0     /* 1: a relay says of all its members what the one that it heard said */
+#define SILENT 0     /* 1: a relay reports the standing that it heard from one of its members for all of them */
 #endif
 #ifndef TERMS
-#define TERMS 0      /* 1: a relay tells what was said to an older term as said to the newest */
+#define TERMS 0      /* 1: a relay passes on what was said to an older term as said to the newest */
 #endif
 #ifndef OLD
-#define OLD 0        /* 1: a relay repeats what was said to an older order as the answer to the newest */
+#define OLD 0        /* 1: a relay repeats the answer to an older order as the answer to the newest */
 #endif
 #ifndef FENCE
-#define FENCE 1      /* 0: an order of an older term is taken */
+#define FENCE 1      /* 0: orders of an older term are taken */
 #endif
 #ifndef ACKALL
-#define ACKALL 1     /* 0: the members of one node are enough for the next order */
+#define ACKALL 1     /* 0: answers from the members of one node suffice for the next order */
 #endif
 
 #define PER (N / NODES)
@@ -58,9 +58,9 @@ byte tmax[N];        /* highest term promised or followed */
 byte mseq[N];        /* last order taken of that term */
 bit und[N];          /* it went down */
 byte rel[N];         /* newest standing of each member at its node's relay; 0: none */
-byte coo[(T + 1) * N];           /* ... at each coordinator, by the first relay */
+byte coo[(T + 1) * N];           /* ... at each coordinator, through the first relay */
 byte orders[T + 1];              /* orders given so far by a term's coordinator */
-byte rung[(T + 1) * (S + 1)];    /* to which rung each of them is */
+byte rung[(T + 1) * (S + 1)];    /* the rung to which each of them is */
 bit odown[(T + 1) * (S + 1)];    /* is it on the way back? */
 bit asked[T + 1];
 
@@ -111,7 +111,7 @@ end: do
 #define AS_TOLD(v) (v)
 #endif
 
-/* What the mutants make of a standing needs the newest term, or standing, of the node. */
+/* The mutants' change to a standing needs the newest term, or standing, of the node. */
 inline look(n) {
 #if TERMS || SILENT
   newest = 0; j = n * PER;
@@ -132,7 +132,7 @@ inline look(n) {
 proctype relay(byte n) {
   byte t, j, v, newest;
 end: do
-  :: d_step { look(n);                                     /* tells, by the first relay */
+  :: d_step { look(n);                                     /* tells, through the first relay */
        t = 1;
        do
        :: t <= T ->

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// says.h -- whether a text for users holds what it should.
+// says.h -- whether a text for users contains what it should.
 #pragma once
 
 #include <string_view>

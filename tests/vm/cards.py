@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several RDMA devices a process: both are used, one is pulled or removed alone."""
+"""Several RDMA devices per process: both are used, and one alone is pulled or removed."""
 from scripts.vmlab.hardware import BLOCKER, RDMA, socket_of
 from tests.harness.control import DONE
 from tests.harness.scenario import scenario, slow
@@ -7,9 +7,9 @@ from tests.harness.waiting import check, wait_until
 
 from .verbs import VerbsJob
 
-# The second card takes the blocker's port. Its wire is the first one's, its network another: 10.0.2.N.
+# The second card takes the blocker's port. Its wire is the first one's, but its network another: 10.0.2.N.
 NETDEV = {"type": "stream", "id": "rdma2-net", "server": False, "addr": {"type": "unix", "path": socket_of("rdma")}}
-# Each card answers for its own address alone, so that packets come to the device that they are for.
+# Each card answers only for its own address, so that packets come to the device that they are for.
 SET_UP = """
 for i in $(seq 2000); do grep -qlx {mac} /sys/class/net/*/address && break; sleep 0.03; done
 echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore
@@ -19,11 +19,11 @@ rdma link add rxe1 type rxe netdev "$(grep -lx {mac} /sys/class/net/*/address | 
 """
 
 FIRST, SECOND = "verbs:rxe0", "verbs:rxe1"
-NOTICES_BYTES = 100_000  # tcp carries what says hello, tells of losses and carries tickets; no message of the job
+NOTICES_BYTES = 100_000  # tcp carries hellos, reports of losses and tickets; no message of the job
 
 
 class TwoCardsJob(VerbsJob):
-    """Two devices a guest, found by themselves."""
+    """Two devices per guest, which are found automatically."""
 
     def __init__(self, lab, context):
         super().__init__(lab, context, LIVEBTL_VERBS_DEVICE="auto")
@@ -33,7 +33,7 @@ class TwoCardsJob(VerbsJob):
                    for each in member["transports"] if each["name"] == transport)
 
     def wait_carried_by(self, *transports):
-        """Waits until each of them has read payloads from memory to memory since now."""
+        """Waits until each of them has read payloads from memory to memory after this call."""
         before = {name: self.carried(name, "frames_read_remotely") for name in transports}
         wait_until(f"payloads by {' and '.join(transports)}",
                    lambda: all(self.carried(name, "frames_read_remotely") > count for name, count in before.items()),
@@ -42,8 +42,8 @@ class TwoCardsJob(VerbsJob):
 
 @scenario("one-of-two-cards", slow("card-vanishes"))
 def one_of_two_cards(context):
-    """Two Soft-RoCE devices a guest: both carry large messages; one is pulled under load, and the other takes over without tcp;
-    one is removed alone, while the other is used."""
+    """Two Soft-RoCE devices per guest: both carry large messages; one is pulled under load, and the other takes over
+    without tcp; one is removed while the other is used."""
     rounds = 1 if context.short else 5
     with context.lab(2) as lab:
         for guest in lab.guests:
@@ -62,7 +62,7 @@ def one_of_two_cards(context):
             job.wait_across(SECOND)
             job.wait_carried_by(SECOND)
             for guest in lab.guests:
-                guest.unplug(RDMA)  # nobody has it open, though the other is in use
+                guest.unplug(RDMA)  # nobody has it open, although the other is in use
             check(job.transports()[SECOND][0] == job.across, f"not all pairs are on {SECOND} any more: {job.transports()}")
             totals = job.finish()
     return (f"{rounds} cards pulled under {totals['received']} messages, lost 0, repeated 0, out of order 0, and {more} bytes by tcp "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options of the tests in virtual machines, what each test is given, and what --resume remembers."""
+"""Options of the tests in virtual machines, what each test gets, and what --resume remembers."""
 import hashlib
 import json
 import os
@@ -47,7 +47,7 @@ class Context:
 
 
 class Record:
-    """The tests that have passed with the present products, guests and tests."""
+    """The tests that have passed with the current products, guests and tests."""
 
     def __init__(self, options):
         made, disk, accelerator = lab.prepare(options.build)
@@ -83,7 +83,7 @@ def context(request, record):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """Does not run again what has passed before: True stands for a call."""
+    """Does not repeat what has already passed: True stands for a call."""
     if pyfuncitem.name not in pyfuncitem.funcargs["record"].names:
         return None
     pyfuncitem.user_properties.append(("figures", "passed before"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine that exists twice: where it was, and where its set was restored."""
+"""A machine that exists twice: in its old place, and where its set was restored."""
 import dataclasses
 
 from tests.harness.scenario import scenario, slow

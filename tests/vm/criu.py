@@ -14,8 +14,8 @@ TIMEOUT_SECONDS, LEASE_SECONDS = 900, 7200  # an emulated guest on a busy machin
 
 
 class DumpedJob(GuestsJob):
-    """In a session of its own, so that mpirun is nobody's child: its exit code is lost with the first dump, its ranks' proofs
-    are not."""
+    """A job in a session of its own, so that mpirun is nobody's child: its exit code is lost with the first dump, but
+    not its ranks' proofs."""
 
     def __init__(self, lab, logs, transports="self,sm,tcp,verbs"):
         super().__init__(lab, logs, transports=transports)
@@ -38,7 +38,7 @@ class DumpedJob(GuestsJob):
         return self.head.output(f"pidof {self.names()}; true").split()
 
     def names(self):
-        """Of its processes; mpirun may become another program."""
+        """The names of its processes; mpirun may become another program."""
         return " ".join({"mpirun", *launcher().PROCESSES, f"e2e_{self.program}"})
 
     def checkpoint(self, action, name, *options):
@@ -50,7 +50,7 @@ class DumpedJob(GuestsJob):
         return self.checkpoint("run", name, "--criu", "--lease", str(LEASE_SECONDS), *options).expect(DONE)
 
     def devices_open(self):
-        """CRIU dumps no process with such a device: of each rank, whether it has one open."""
+        """Returns, for each rank, whether it has an RDMA device open: CRIU dumps no process with such a device."""
         script = f"for p in $(pidof e2e_{self.program}); do ls -l /proc/$p/fd | grep -c /dev/infiniband/uverbs; done; true"
         return [int(count) > 0 for guest in self.lab.guests for count in guest.output(script).split()]
 
@@ -63,7 +63,7 @@ class DumpedJob(GuestsJob):
 
 
 def dump_with_device(job):
-    """The ranks go on with the device that they have left for the dump."""
+    """The ranks go on with the device that they left for the dump."""
     job.check_device_open(True)
     job.dump("other", "--leave-running")
     job.check_device_open(True)
@@ -71,7 +71,7 @@ def dump_with_device(job):
 
 
 def refusals(job):
-    """A damaged file, and one of another set: refused by name, and nothing is restored."""
+    """A damaged file, and one from another set: refused by name, and nothing is restored."""
     name, = job.head.output(f"cd {SETS}/first && ls *.criu").split()
     job.head.output(f"cd {SETS} && cp -a first damaged && printf x | dd of=damaged/{name} bs=1 seek=20000 conv=notrunc 2>&1")
     job.head.output(f"cd {SETS} && cp -a first mixed && cp other/{name} mixed/")
@@ -84,9 +84,9 @@ def refusals(job):
 
 @scenario("criu-restart")
 def restart(context):
-    """Two ranks of stock Open MPI and mpirun, all in one guest, with an RDMA device open: dumped while they go on; then dumped and
-    ended, restored, and so on again; each time they have the device open again afterwards, and every message is checked. Damaged
-    sets, and a second copy, are refused."""
+    """Two ranks of stock Open MPI and mpirun, all in one guest, with an RDMA device open: dumped while they go on; then
+    dumped and ended, restored, and so on; each time they have the device open again afterwards, and every message is
+    checked. Damaged sets, and a second copy, are refused."""
     rounds = 1 if context.short else 5
     with context.lab(1) as lab, DumpedJob(lab, context.logs) as job:
         job.wait_ready()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job of two guests that is dumped, and restored with a third guest, at another address, in the place of the second."""
+"""A job of two guests that is dumped, and restored with a third guest, at another address, in place of the second."""
 import json
 
 from tests.harness.control import DONE, REFUSED
@@ -15,7 +15,7 @@ BACK = ("--address", "10.0.0.3=10.0.0.2")
 
 
 def look(guest):
-    """At the processes of the job in that guest alone."""
+    """Returns the job's processes in that guest."""
     text = guest.look_in("btlctl --json --timeout 10 status --peers", 60)[1]
     return [member for member in json.loads(text)["members"] if member["rank"] in (2, 3)] if text else []
 
@@ -30,7 +30,7 @@ def received(guest):
 
 
 class Part:
-    """The guests that the job is on, out of a lab's."""
+    """The guests that the job is on, out of all those of a lab."""
 
     def __init__(self, lab, guests):
         self.guests, self.pace, self.build_directory = guests, lab.pace, lab.build_directory
@@ -46,7 +46,7 @@ class MovedJob(NodesJob):
         return super().__enter__()
 
     def carry(self, name, old, new):
-        """The second node's file of a set, to the guest that is to have it."""
+        """Copies the second node's file of a set to the guest that needs it."""
         self.first.output(f"ssh {old.name} tar -C {SETS} -cf - {name}/vm2.criu | ssh {new.name} tar -C {SETS} -xf -", 300)
 
     def restore(self, name, guest, *options):
@@ -55,8 +55,8 @@ class MovedJob(NodesJob):
         self.wait_over_verbs()
 
     def connect_anew(self, other):
-        """The ranks' connections between the two nodes are lost, so that they dial each other by the addresses that they know now;
-        the launcher could not."""
+        """Cuts the ranks' connections between the two nodes, so that they dial each other by the addresses that they
+        know now; the launcher could not redial."""
         self.first.output(f"ss -Htnp dst {self.address(other)} | grep e2e_{self.program} | while read -r _ _ _ local remote _; do "
                           "ss -K src $local dst $remote; done")
         self.wait_progress(180)
@@ -75,7 +75,7 @@ def refusals(job):
 
 
 def commands_reach(job):
-    """Orders go to both nodes, over the relays of today."""
+    """Orders reach both nodes, through the current relays."""
     for action in ("remove", "add"):
         job.btlctl(job.head, action, "sm").expect(DONE)
     job.wait_progress()
@@ -83,10 +83,10 @@ def commands_reach(job):
 
 @scenario("criu-restart-elsewhere", slow("criu-restart"))
 def restart_elsewhere(context):
-    """Four ranks on two guests, over verbs, dumped and ended; the second guest's are restored in a third one, at its address.
-    Connections, orders and the next dump find them there. That dump is restored with the second guest in the third one's place,
-    and the processes that were left in the third one are fenced out. In the end all addresses are new ones. Each time they are
-    on verbs again."""
+    """Four ranks on two guests, over verbs, dumped and ended; the second guest's are restored in a third one, at its
+    address. Connections, orders and the next dump find them there. That dump is restored with the second guest in place
+    of the third, and the processes that were left in the third are fenced out. In the end all addresses are new. Each
+    time they are on verbs again."""
     with context.lab(3) as lab, MovedJob(lab, context.logs) as job:
         job.wait_ready()
         job.dump("first")
@@ -107,18 +107,18 @@ def restart_elsewhere(context):
 
 
 def new_network(job):
-    """No process can dial another one by an address that it knows: relays tell them."""
+    """No process can dial another by an address that it knows: relays tell it the new ones."""
     job.dump("third")
     job.first.output(f"ip address del {job.address(job.first)}/24 dev eth0")
-    # The second one's old address serves ssh, and nobody of the job listens there.
+    # The second guest's old address serves ssh, but nobody of the job listens there.
     for guest, number in ((job.first, 101), (job.second, 102)):
         guest.output(f"ip address add 10.0.0.{number}/24 dev eth0")
     job.restore("third", job.second, "--address", "10.0.0.1=10.0.0.101", "--address", "10.0.0.2=10.0.0.102")
 
 
 def wake_old_copy(job):
-    """Returns what is said of a process that is fenced out. The launcher's daemon there, whose connection is reset, would end
-    the processes before they have met the others: it is stopped."""
+    """Returns what a process prints when it is fenced out. The launcher's daemon there, whose connection is reset,
+    would end the processes before they have met the others: it is stopped."""
     job.carry("second", job.third, job.second)
     job.third.output(f"kill -STOP $(pidof {' '.join(launcher().PROCESSES)})")
     job.third.pause()
@@ -126,7 +126,7 @@ def wake_old_copy(job):
     wait_until("the first guest's processes to end", lambda: not job.first.output(f"pidof {job.names()}; true").strip(), 60 * job.lab.pace)
     job.restore("second", job.second, *BACK)
     job.third.go_on()
-    # The stopped daemon passes nothing on that they print.
+    # The stopped daemon passes on nothing that they print.
     said = wait_until("the old processes to be fenced out", lambda: fenced(job.third), 240 * job.lab.pace, interval=0.5)
     before = received(job.third)
     job.wait_progress()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hook for CRIU's --action-script, called by CRIU itself: a job of one guest is dumped and restored by criu, without btlctl."""
+"""The hook for CRIU's --action-script, called by CRIU itself: criu dumps and restores a job of one guest, without btlctl."""
 import json
 import shlex
 
@@ -13,7 +13,7 @@ IMAGES = f"{SETS}/images"
 
 
 def install(guest):
-    """As the guest's administrator would. Returns the hook's path."""
+    """Installs the hook as the guest's administrator would. Returns its path."""
     guest.output("mkdir -p /etc/livebtl && printf 'LIVEBTL_BTLCTL=/opt/livebtl/bin/btlctl\\nLIVEBTL_HOOK_TIMEOUT=120\\n"
                  f"LIVEBTL_HOOK_PATIENCE={TIMEOUT_SECONDS}\\n' >/etc/livebtl/hooks.conf")
     hook, = json.loads(guest.output("btlctl --json hooks install criu"))["hooks"]
@@ -22,7 +22,7 @@ def install(guest):
 
 
 def criu(job, hook, action, *words):
-    """criu with the hook, as its own users call it. Returns what its log names last, if it fails."""
+    """Runs criu with the hook, as its own users call it. Returns (exit code, output and the end of its log)."""
     command = shlex.join(["criu", action, "--images-dir", IMAGES, "--log-file", "log", "--shell-job", "--tcp-established",
                           "--file-locks", "--action-script", hook, *words])
     code, output, errors = job.head.look_in(command, TIMEOUT_SECONDS)
@@ -40,7 +40,7 @@ def succeeds(code, said):
 
 
 def wait_device(job, wanted):
-    """The way back goes on behind CRIU's end."""
+    """Waits, because the way back goes on after CRIU's end."""
     def as_wanted():
         return job.devices_open() == [wanted] * job.ranks
     wait_until(f"the device to be {'open' if wanted else 'closed'} in all ranks", as_wanted, 120 * job.lab.pace, interval=1)
@@ -48,8 +48,8 @@ def wait_device(job, wanted):
 
 @scenario("criu-hook", slow("criu-restart"))
 def hook_is_called(context):
-    """Two ranks of stock Open MPI with an RDMA device open: CRIU by itself refuses them; with the hook it dumps them, and they go
-    on with the device; then they are dumped and ended, and restored, and have it open again. Every message is checked."""
+    """Two ranks of stock Open MPI with an RDMA device open: CRIU alone refuses them; with the hook it dumps them, and
+    they keep the device; then they are dumped, ended and restored, and have it open again. Every message is checked."""
     with context.lab(1) as lab, DumpedJob(lab, context.logs) as job:
         job.wait_ready()
         hook = install(job.head)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl checkpoint run and restore of a job on two guests: the launcher, its daemon and ranks, dumped by a CRIU on each."""
+"""btlctl checkpoint run and restore of a job on two guests: launcher, daemon and ranks, dumped by one CRIU in each."""
 import os
 import shlex
 
@@ -26,7 +26,7 @@ class NodesJob(DumpedJob):
         return self
 
     def command(self):
-        """Nothing of the job is below a process that is none of it."""
+        """Nothing of the job runs below a process that is not the job's."""
         first, *rest = GuestsJob.command(self)
         return [first, *launcher().DAEMONS_ALONE, *rest]
 
@@ -37,12 +37,12 @@ class NodesJob(DumpedJob):
         return super().checkpoint(action, name, *NODES, *options)
 
     def wait_over_verbs(self):
-        """Until all pairs on different guests send by verbs, and the devices' own counters tell that messages go there."""
+        """Waits until all pairs on different guests send by verbs, and the devices' counters show that messages go there."""
         across = 2 * self.per_guest ** 2
 
         def all_by_verbs():
             answer = self.btlctl(self.head, "list")
-            if answer.code != DONE:  # after a restore the nodes have to find each other again
+            if answer.code != DONE:  # after a restore the nodes first have to find each other again
                 return False
             members = answer.json["members"]
             return across == sum(each["peers"] for member in members for each in member["transports"] if each["name"] == "verbs")
@@ -63,7 +63,7 @@ class NodesJob(DumpedJob):
 
 
 def lost_node(job):
-    """The second guest's btlctl is killed in mid-dump: the job goes on as it was, and the node is named."""
+    """The second guest's btlctl is killed in mid-dump: the job goes on as before, and the node is named."""
     other = job.lab.guests[1]
     words = ["btlctl", "--json", "--timeout", str(TIMEOUT_SECONDS), "checkpoint", "run", f"{SETS}/lost", *NODES, "--criu",
              "--lease", str(LEASE_SECONDS)]
@@ -73,7 +73,7 @@ def lost_node(job):
     ended = {}
 
     def taken_back():
-        ended.update(job.head.agent().status(pid))  # which tells of an end once
+        ended.update(job.head.agent().status(pid))  # which reports an end only once
         return ended["exited"]
     wait_until("the dump to be taken back", taken_back, 240 * job.lab.pace)
     code = ended["exitcode"]
@@ -84,7 +84,7 @@ def lost_node(job):
 
 
 def refusals(job):
-    """A damaged file of the second guest, and one of another set: refused by name, and nothing runs anywhere."""
+    """A damaged file from the second guest, and one from another set: refused by name, and nothing runs anywhere."""
     job.everywhere("cp -a first damaged && cp -a first mixed && rm -f mixed/vm2.criu")
     other = job.lab.guests[1]
     other.output(f"cd {SETS} && printf x | dd of=damaged/vm2.criu bs=1 seek=20000 conv=notrunc 2>&1 && cp other/vm2.criu mixed/")
@@ -107,8 +107,8 @@ def one_round(job, first):
 
 @scenario("criu-restart-nodes", slow("criu-restart"))
 def restart_nodes(context):
-    """Four ranks of stock Open MPI on two guests, over verbs: dumped while they go on; then dumped and ended, restored, and so on
-    again, and back on verbs each time; restored a second time from one set. A node is lost in mid-dump."""
+    """Four ranks of stock Open MPI on two guests, over verbs: dumped while they go on; then dumped and ended, restored,
+    and so on, and back on verbs each time; restored a second time from one set. A node is lost in mid-dump."""
     rounds = 1 if context.short else 50
     with context.lab(2) as lab, NodesJob(lab, context.logs) as job:
         job.wait_ready()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hook for CRIU, called as podman checkpoints and restores a container in which a job runs, launcher and all."""
+"""CRIU's hook, called as podman checkpoints and restores a container in which a job runs, launcher and all."""
 import platform
 import shlex
 
@@ -30,8 +30,8 @@ CALLS_SCRIPTS = pytest.mark.skipif(platform.freedesktop_os_release().get("VERSIO
 
 
 class ContainerJob(DumpedJob):
-    """Its files are the guest's own, but for /run and what else is mounted there; the container has the guest's network and
-    devices."""
+    """Its files are the guest's own, except for /run and what else is mounted there; the container has the guest's
+    network and devices."""
 
     def __enter__(self):
         for path, text in SETTINGS.items():
@@ -58,7 +58,7 @@ class ContainerJob(DumpedJob):
         return self.code is not None
 
     def btlctl(self, guest, *arguments, seconds=120):
-        """The guest's btlctl, on the run directory in the container."""
+        """Runs the guest's btlctl on the run directory in the container."""
         directory = f"/proc/{self.inspect('.State.Pid')}/root/{RUN_DIRECTORY}"
         words = ["env", "LIVEBTL_RUNDIR=" + directory, "btlctl", "--json", "--timeout", str(seconds), *arguments]
         return Answer(arguments, *guest.look_in(shlex.join(words), 2 * seconds))
@@ -67,7 +67,7 @@ class ContainerJob(DumpedJob):
         self.head.output(f"mkdir -p $(dirname {CRIU_SETTINGS}) && printf '%s\\n' {shlex.join(lines)} >{CRIU_SETTINGS}")
 
     def call(self, action, *words):
-        """(exit code, what it said, what CRIU's log says of errors) of podman container ACTION."""
+        """(exit code, output, the errors in CRIU's log) of podman container ACTION."""
         command = shlex.join(["podman", "container", action, "--tcp-established", "--file-locks", *words, NAME])
         code, output, errors = self.head.look_in(command, 300)
         return code, output + errors + self.head.output(f"grep -h Error {STORAGE}/*/*/userdata/*.log; true")
@@ -77,7 +77,7 @@ class ContainerJob(DumpedJob):
         check(code == 0, f"podman container {action}, code {code}: {said}")
 
     def wait_returned(self):
-        """The way back goes on behind podman's end."""
+        """Waits, because the way back goes on after podman's end."""
         def over_sm():
             members = self.btlctl(self.head, "list").expect(DONE).json["members"]
             peers = [each["peers"] for member in members for each in member["transports"] if each["name"] == "sm"]
@@ -87,9 +87,9 @@ class ContainerJob(DumpedJob):
 
 @scenario("criu-podman", CALLS_SCRIPTS)
 def podman_calls_the_hook(context):
-    """Two ranks of stock Open MPI with an RDMA device open, in a container with their launcher: podman cannot checkpoint it by
-    itself; with the hook it does, and they go on with the device; then checkpointed, ended and restored, and so on again. Every
-    message is checked."""
+    """Two ranks of stock Open MPI with an RDMA device open, in a container with their launcher: podman alone cannot
+    checkpoint it; with the hook it does, and they go on with the device; then checkpointed, ended and restored, and so
+    on. Every message is checked."""
     rounds = 2 if context.short else 20
     with context.lab(1) as lab, ContainerJob(lab, context.logs) as job:
         job.wait_ready()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A guest is frozen and thawed through its agent, with livebtl's hook in it, under a job whose traffic is on verbs."""
+"""A guest is frozen and thawed through its agent, which has livebtl's hook, under a job whose traffic is on verbs."""
 import json
 
 from scripts.vmlab.monitor import Agent, Refused
@@ -15,7 +15,7 @@ LEASE_SECONDS = 7200  # an emulated guest on a busy machine needs minutes for on
 
 
 def _ask(guest, what):
-    """A request for a freeze or thaw: it takes as long as the hook, for which the agent sets no limit."""
+    """Requests a freeze or thaw: it takes as long as the hook, for which the agent sets no limit."""
     return Agent(guest.path("agent"), 300 * guest.pace).request("guest-fsfreeze-" + what)
 
 
@@ -69,7 +69,7 @@ def _not_held(job, guest, other):
 
 
 def _lease_ran_out(job, guest, other):
-    """A thaw that comes too late reports it: that snapshot is void."""
+    """A thaw that comes too late says so: that snapshot is void."""
     _install(guest, DISPATCHER, lease=1, timeout=200)
     _ask(guest, "freeze")
     wait_until("the lease to run out", lambda: job.btlctl(other, "hold", "check").code == INCONSISTENT, 60 * job.lab.pace)
@@ -86,8 +86,8 @@ def _goes_on_in(job, guest):
 
 @scenario("freeze-and-thaw")
 def freeze_and_thaw(context):
-    """guest-fsfreeze-freeze holds the job until guest-fsfreeze-thaw: through Debian's dispatcher; and installed as the hook
-    itself, where a job that cannot be held keeps the guest from being frozen."""
+    """guest-fsfreeze-freeze holds the job until guest-fsfreeze-thaw: through Debian's dispatcher; and installed as the
+    hook itself, where a job that cannot be held prevents the guest's freeze."""
     rounds = 1 if context.short else 3
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         guest, other = lab.guests

@@ -68,7 +68,7 @@ def blocker_blocks(context):
 
 @scenario("card-goes-last")
 def card_goes_last(context):
-    """device_del ends when the last program has closed the device, and not before; the card works again after."""
+    """device_del ends when the last program has closed the device, and not before; afterwards the card works again."""
     with context.lab(2) as lab:
         guest = lab.guests[0]
         pid = guest.start_script("exec ibv_asyncwatch >/run/watch.log 2>&1")
@@ -77,7 +77,7 @@ def card_goes_last(context):
             monitor.execute("device_del", id=RDMA)
             # The kernel logs this after waiting for ten seconds.
             guest.output("until dmesg | grep -q 'unregister_netdevice: waiting for eth1'; do sleep 0.2; done", 60)
-            monitor.execute("query-status")  # brings along the events sent before the answer
+            monitor.execute("query-status")  # also delivers the events sent before the answer
             check(not any(event.get("data", {}).get("device") == RDMA for event in monitor.events),
                   "the card was gone while a program held its device")
             guest.output(f"kill {pid}")

@@ -15,7 +15,7 @@ from .verbs import VerbsJob, add_verbs
 
 SLOW_BYTES_S = 24 << 20  # a migration takes several seconds
 FAST_BYTES_S = 8 << 30
-MOVED_BYTES = 1 << 20    # so that a migration is truly under way
+MOVED_BYTES = 1 << 20    # so that a migration is really under way
 
 
 def _limit(guest, bytes_s):
@@ -48,7 +48,7 @@ def cancelled(context):
                 code, document = running.finish()
         finally:
             arrives.stop()
-        # QEMU closes the connection before it notes the cancel, and may report its own failed write instead.
+        # QEMU closes the connection before it records the cancel, and may report its own failed write instead.
         told = "cancel" in document["text"] or "Broken pipe" in document["text"]
         check(code == 5 and not document["moved"] and told, f"a cancelled migration: {code} {document}")
         _still_there(guest)
@@ -62,7 +62,7 @@ def _migrates(guest, running):
     if not running.under_way():
         raise Failed(f"btlctl vm migrate ended early: {running.process.communicate()}")
     state = guest.query("query-migrate", which="second")
-    # QEMU may report one that is cancelled before its first byte as failed.
+    # QEMU may report a migration that is cancelled before its first byte as failed.
     return state.get("status") == "active" and state.get("ram", {}).get("transferred", 0) > MOVED_BYTES
 
 
@@ -72,7 +72,7 @@ def _phases(document):
 
 @scenario("card-held-in-the-job")
 def held_in_the_job(context):
-    """A library within the job's own processes has the device open: code 7, and nothing was touched."""
+    """A library within the job's own processes has the device open: code 7, and nothing is touched."""
     with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
         guest = _begin(lab, job)
         code, document = vm_migrate_once(job, guest, NOWHERE)
@@ -111,8 +111,8 @@ def held_by_another_process(context):
 
 
 def _refused_while_held(job, guest, arrives):
-    """Checks what is reported of the card, and of the job that has lost it."""
-    # It waits for the card for most of its time-out, and leaves enough of that for the way back.
+    """Checks what is reported about the card, and about the job that has lost it."""
+    # The command waits for the card for most of its time-out, and leaves enough of it for the way back.
     code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=45)
     check(code == RETRACTED and not document["moved"], f"with a card that is held: {code} {document}")
     said = ("have an RDMA device open: ", "ibv_asyncwatch (pid ", "here, but its job stays on another transport")
@@ -126,8 +126,8 @@ def _refused_while_held(job, guest, arrives):
 
 @scenario("card-cannot-be-unplugged", slow("migration-is-cancelled"))
 def cannot_be_unplugged(context):
-    """A second card is on a bus without hot plug: QEMU's own refusal is told, the first one is plugged in again, and the job
-    returns to it."""
+    """A second card is on a bus without hot plug: QEMU's own refusal is reported, the first one is plugged in again,
+    and the job returns to it."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         guest = _begin(lab, job)
         code, document = vm_migrate_once(job, guest, NOWHERE, cards=(RDMA, FIXED))
@@ -149,7 +149,7 @@ class Hole:
 
     def __enter__(self):
         self.socket = socket.socket(socket.AF_UNIX)
-        directory = os.open(RUN, os.O_PATH | os.O_DIRECTORY)  # paths of sockets end at 108 bytes
+        directory = os.open(RUN, os.O_PATH | os.O_DIRECTORY)  # paths of sockets are limited to 108 bytes
         try:
             self.socket.bind(f"/proc/self/fd/{directory}/hole.migration")
         finally:
@@ -179,7 +179,7 @@ def killed(context):
 
 
 def _killed_on_the_way_back(job, guest, wanted):
-    """The phases in which btlctl was killed."""
+    """Returns the phases in which btlctl was killed."""
     with Hole() as hole:
         def attempt(phase):
             with VmMigrate(job, guest, hole.uri) as running:
@@ -200,7 +200,7 @@ def _killed_on_the_way_back(job, guest, wanted):
 
 
 def _killed_on_the_way_there(job, guest, wanted):
-    """The phases in which btlctl was killed."""
+    """Returns the phases in which btlctl was killed."""
     arrives = arriving(guest, job.lab.machine)
 
     def attempt(phase):

@@ -12,7 +12,7 @@ from tests.harness.launcher import launcher
 from tests.harness.waiting import PATIENCE, Failed, check, wait_until
 
 DIRECTORY = "/run/job"  # in every guest
-ARGUMENTS = ("--bytes", "200000", "--messages", "20")  # the largest are lent where possible; few of them, as guests are slow
+ARGUMENTS = ("--bytes", "200000", "--messages", "20")  # the largest are exposed if possible; few of them: guests are slow
 PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 STOP, READY, OUTPUT = DIRECTORY + "/stop", DIRECTORY + "/ready", DIRECTORY + "/out"
 
@@ -23,7 +23,7 @@ def delivered(guest):
 
 
 class StandaloneContext:
-    """What a job that is not a test's is given."""
+    """The context of a job that belongs to no test."""
     short = True
 
     def __init__(self, name):
@@ -97,7 +97,7 @@ class GuestsJob:
         return " | ".join(self._everywhere(f"tail -qn 3 {DIRECTORY}/mpirun.log {OUTPUT}/*/rank.*/stderr 2>/dev/null; true"))
 
     def _everywhere(self, script):
-        """Lines of a script's output in all guests."""
+        """The lines of a script's output in all guests."""
         return [line for guest in self.lab.guests for line in guest.output(script).splitlines() if line.strip()]
 
     def wait_ready(self, seconds=60):
@@ -107,7 +107,7 @@ class GuestsJob:
         wait_until(f"{self.ranks} ranks to be ready", ready, seconds * self.lab.pace, interval=0.5)
 
     def progress(self):
-        """{rank: lines that it has printed}; each means that messages were delivered. Failed if a rank found a fault."""
+        """{rank: lines that it has printed}; each means that messages were delivered. Raises Failed if a rank found a fault."""
         lines = self._everywhere(f"cd {OUTPUT} 2>/dev/null && grep -c {self.program} /dev/null */rank.*/stdout; "
                                  f"grep -h '^fault: ' {OUTPUT}/*/rank.*/stderr 2>/dev/null; true")
         check_faults(lines)
@@ -115,7 +115,7 @@ class GuestsJob:
         return {int(place.partition("rank.")[2].split("/")[0]): int(count) for place, _, count in counts}
 
     def wait_progress(self, seconds=60):
-        """Until every rank has delivered messages after this call."""
+        """Waits until every rank has delivered messages after this call."""
         before = self.progress()
 
         def gone_on():
@@ -126,7 +126,7 @@ class GuestsJob:
 
     def btlctl(self, guest, *arguments, seconds=120):
         """btlctl --json in a guest, with a long time-out: neither a slow machine nor ranks that spin on the guest's one
-        processor are a reason to retract a switch."""
+        processor are a reason to take back a switch."""
         words = ["btlctl", "--json", "--timeout", str(round(PATIENCE * seconds * self.lab.pace)), *arguments]
         return Answer(arguments, *guest.look_in(shlex.join(words), 2 * seconds))
 
@@ -151,8 +151,8 @@ class GuestsJob:
         return totals
 
     def _check_result(self, proofs):
-        """The job's result is, rank by rank and bit by bit, that of the same program in as many rounds over stock Open MPI on
-        this machine, undisturbed."""
+        """The job's result is, rank by rank and bit by bit, that of the same program in as many rounds over stock Open
+        MPI on this machine, undisturbed."""
         rounds = {proof["rounds"] for proof in proofs}
         check(len(rounds) == 1, f"the ranks tell of different rounds: {rounds}")
         command = [*mpirun(self.ranks, as_root=os.geteuid() == 0), *launcher().OVER_STOCK,

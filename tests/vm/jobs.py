@@ -55,8 +55,8 @@ def job_is_migrated(context):
 
 @scenario("job-is-restored")
 def job_is_restored(context):
-    """All guests are saved at one moment, and their QEMUs killed; restored from the files, the job goes on as if nothing had
-    happened."""
+    """All guests are saved at one moment, and their QEMUs killed; restored from the files, the job goes on as if
+    nothing had happened."""
     restores = 1 if context.short else 2
     with context.lab(2) as lab, GuestsJob(lab, context.logs) as job:
         job.wait_ready()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl vm migrate --domain under a job whose traffic is on the card, with two daemons of libvirt: interfered with, and killed."""
+"""btlctl vm migrate --domain under a job whose traffic is on the card, with two libvirt daemons: interfered with, and killed."""
 import os
 import re
 
@@ -14,8 +14,8 @@ from . import phases
 from .migrations import VmCommand, phases_of, planned, set_up_cards, times_of
 from .verbs import VerbsJob, add_verbs
 
-SLOW_MIB_S, FAST_MIB_S = 24, 8192  # a migration takes several seconds, or as little as it can
-LOADED = "livebtl.loaded"  # the one note that stays in a domain, if it was restored
+SLOW_MIB_S, FAST_MIB_S = 24, 8192  # a migration takes several seconds, or as little as possible
+LOADED = "livebtl.loaded"  # the one note that stays in a restored domain
 NOBODY = "qemu+unix:///system?socket=/nobody/libvirt-sock"
 
 
@@ -43,7 +43,7 @@ def _where(job, guest):
 
 
 def is_there(job, guest, host):
-    """The guest runs at that host alone, with both cards, nothing of btlctl is left in it, and the job is on verbs."""
+    """The guest runs only at that host, with both cards, nothing of btlctl is left in it, and the job is on verbs."""
     guest.host = host
     where = _where(job, guest)
     check(where == [host.name], f"{guest.name} is at {where}, not at {host.name}")
@@ -56,8 +56,8 @@ def is_there(job, guest, host):
 
 
 def migrate_there(job, guest, meanwhile=None):
-    """verbs -> tcp -> the other host -> verbs; `meanwhile` is called again and again until that is done. Returns (when btlctl was
-    started, its document)."""
+    """verbs -> tcp -> the other host -> verbs; `meanwhile` is called repeatedly until that is done. Returns (when
+    btlctl was started, its document)."""
     there = job.lab.other(guest.host)
     plan = planned(*migrate_once(job, guest, there.uri, dry_run=True))
     with DomainMigrate(job, guest, there.uri) as running:
@@ -71,7 +71,7 @@ def migrate_there(job, guest, meanwhile=None):
 
 
 def _refused_by_libvirt(guest, there):
-    """Without btlctl libvirt does not migrate such a guest."""
+    """Without btlctl, libvirt does not migrate such a guest."""
     try:
         guest.host.virsh("migrate", "--live", "--p2p", guest.name, there.uri)
     except Refused as refusal:
@@ -80,7 +80,7 @@ def _refused_by_libvirt(guest, there):
 
 
 def _taken_back(job, guest):
-    """The daemon here cannot reach the other."""
+    """The daemon here cannot reach the other one: the migration is taken back."""
     here = guest.host
     code, document = migrate_once(job, guest, NOBODY, "--destination-connect", job.lab.other(here).uri)
     check(code == RETRACTED and not document["moved"] and not document["left"], f"a migration to nobody: {code} {document}")
@@ -90,7 +90,7 @@ def _taken_back(job, guest):
 
 @scenario("libvirt-migrate", NEEDS_ROOT)
 def libvirt_migrate(context):
-    """Two guests of a job on verbs are migrated by turns between two daemons of libvirt, again and again, each time without the
+    """Two guests of a job on verbs are migrated by turns between two libvirt daemons, repeatedly, each time without the
     cards that libvirt refuses to migrate; first a migration that fails is taken back. Nothing is lost."""
     rounds = 2 if context.short else 50
     with libvirt.new(context.build) as lab, VerbsJob(lab, context) as job:
@@ -104,7 +104,7 @@ def libvirt_migrate(context):
 
 
 def _begins_there(guest, there, running):
-    """The daemon there is about to start its QEMU."""
+    """Waits until the daemon there is about to start its QEMU."""
     if not running.under_way():
         raise Failed(f"btlctl vm migrate ended early: {running.process.communicate()}")
     return os.path.exists(there.state_file(guest))
@@ -117,7 +117,7 @@ def _under_way(guest, running):
 
 
 def _interfered(job, guest, interfere, begins=False):
-    """Whatever is done to a migration that is under way, or begins: it is taken back. Returns what the command said."""
+    """Whatever is done to a migration that is under way, or beginning: it is taken back. Returns what the command said."""
     here, there = guest.host, job.lab.other(guest.host)
     here.virsh("migrate-setspeed", guest.name, str(SLOW_MIB_S))
     with DomainMigrate(job, guest, there.uri) as running:
@@ -130,28 +130,28 @@ def _interfered(job, guest, interfere, begins=False):
     check(not document["moved"] and code == RETRACTED, f"interfered with: {code} {document}")
     if document["left"]:
         _remove_half(guest, there, document["left"])
-    # A daemon that was killed at the destination answers before it has taken its half of the migration away.
+    # A daemon that was killed at the destination answers before it has removed its half of the migration.
     wait_until(f"{guest.name} to be at {here.name} alone", lambda: _where(job, guest) == [here.name], 60)
     is_there(job, guest, here)
     return "; ".join([document["text"], *document["left"]])
 
 
 def _remove_half(guest, there, left):
-    """What the command leaves to be done: a daemon that was killed while it started QEMU keeps a domain that it cannot end."""
+    """Does what the command leaves to be done: a daemon killed while it started QEMU keeps a domain that it cannot end."""
     check(len(left) == 1 and f"virsh -c {there.uri} destroy {guest.name}" in left[0], f"left: {left}")
     try:
         there.virsh("destroy", guest.name)
     except Refused:
         check("starting up" in there.virsh("domstate", "--reason", guest.name), "only such a domain cannot be destroyed")
         os.remove(there.state_file(guest))
-        there.kill_daemon()  # and it comes back
+        there.kill_daemon()  # it will come back
         there.wait_daemon()
 
 
 @scenario("libvirt-interference", NEEDS_ROOT, slow("libvirt-migrate"))
 def interference(context):
-    """A migration under way is aborted by virsh, and its daemons crash and come back, the one there also while it starts QEMU:
-    taken back each time, and on verbs again; what is left there is told, and removed as told; then it succeeds."""
+    """A migration under way is aborted by virsh, and its daemons crash and come back, the one there also while it
+    starts QEMU: taken back each time, and on verbs again; what is left there is reported, and removed; then it succeeds."""
     with libvirt.new(context.build) as lab, VerbsJob(lab, context) as job:
         begin(lab, job)
         guest = lab.guests[0]
@@ -167,7 +167,7 @@ def interference(context):
 
 
 def _killed_there(job, guest, wanted):
-    """The phases in which btlctl was killed; the same command follows each time."""
+    """Returns the phases in which btlctl was killed; the same command follows each time."""
     there = job.lab.other(guest.host)
 
     def attempt(phase):
@@ -189,7 +189,7 @@ def _killed_there(job, guest, wanted):
 
 @scenario("libvirt-is-killed", NEEDS_ROOT, slow("libvirt-migrate"))
 def killed(context):
-    """kill -9 of btlctl in each phase of a migration by libvirt, and the same command again, which goes on from there."""
+    """kill -9 of btlctl in each phase of a migration by libvirt, then the same command again, which goes on from there."""
     with libvirt.new(context.build) as lab, VerbsJob(lab, context) as job:
         begin(lab, job)
         seen = _killed_there(job, lab.guests[0], phases.THERE)

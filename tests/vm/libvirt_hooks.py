@@ -17,8 +17,8 @@ HOOKS = os.path.join(ROOT, "scripts", "hooks")
 
 
 def _install(lab, job):
-    """The hook, as libvirt finds it, and what it has to know of the job, in the lab's own directories: a wrapper names the file of
-    settings, for a real one is in /etc."""
+    """Installs the hook where libvirt finds it, and what it has to know of the job, in the lab's own directories: a
+    wrapper names the settings file, because a real one is in /etc."""
     guests, settings = os.path.join(RUN, "guests"), os.path.join(RUN, "hooks.conf")
     os.makedirs(guests)
     answer = job.btlctl(job.head, "jobs").expect(DONE).json
@@ -51,7 +51,7 @@ def _called(host, words):
 
 
 def _virsh(lab, settings, guest, *words):
-    """(exit code, what it said) of livebtl-virsh for that guest."""
+    """(exit code, output) of livebtl-virsh for that guest."""
     done = subprocess.run([os.path.join(HOOKS, "virsh"), "-c", guest.host.uri, words[0], guest.name, *words[1:]],
                           env=os.environ | {"LIVEBTL_HOOK_SETTINGS": settings, "LIVEBTL_HOOK_TIMEOUT": str(int(60 * lab.pace))},
                           capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=900, check=False)
@@ -64,7 +64,7 @@ def _done(lab, settings, guest, *words):
 
 
 def _by_the_hook_alone(job, guest, there):
-    """virsh migrates; the destination's hook has the job leave its device, and nobody has it return but we."""
+    """virsh migrates; the destination's hook has the job leave its device, and only we have it return."""
     guest.host.virsh("migrate", "--live", "--p2p", guest.name, there.uri, seconds=600)
     _called(there, f"{guest.name} migrate begin")
     guest.host = there
@@ -75,7 +75,7 @@ def _by_the_hook_alone(job, guest, there):
 
 
 def _by_virsh(lab, settings, job, guest):
-    """Migrated, saved and restored, and snapshot."""
+    """Migrates it, saves and restores it, and takes a snapshot."""
     there = lab.other(guest.host)
     _done(lab, settings, guest, "migrate", there.uri, "--live", "--p2p")
     guest.host = there
@@ -94,8 +94,8 @@ def _by_virsh(lab, settings, job, guest):
 
 @scenario("libvirt-hooks", NEEDS_ROOT)
 def libvirt_hooks(context):
-    """A guest is migrated by virsh with the hook at the destination; then migrated, saved, restored and snapshot by livebtl-virsh.
-    Nothing is lost."""
+    """A guest is migrated by virsh with the hook at the destination; then livebtl-virsh migrates, saves, restores and
+    snapshots it. Nothing is lost."""
     with libvirt.new(context.build) as lab, VerbsJob(lab, context) as job:
         job.wait_ready()
         add_verbs(job)

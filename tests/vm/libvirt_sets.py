@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl vm snapshot and vm restore of domains, with two daemons of libvirt: the job goes on from the set, on the hosts that it
-was saved on, and on each other's."""
+"""btlctl vm snapshot and vm restore of domains, with two libvirt daemons: the job goes on from the set, on the hosts
+where it was saved, and on each other's."""
 from scripts.vmlab import libvirt
 from scripts.vmlab.libvirt import BLOCKING, CARD
 from tests.harness.control import INCONSISTENT
@@ -34,7 +34,7 @@ class DomainSets(Sets):
 
 @scenario("libvirt-snapshot", NEEDS_ROOT)
 def libvirt_snapshot(context):
-    """Both domains of a job on verbs are saved as a set and destroyed; one that is mixed of two sets is refused, and the set is
+    """Both domains of a job on verbs are saved as a set and destroyed; a mixture of two sets is refused, and the set is
     restored, the second time with the hosts exchanged. Nothing is lost."""
     with libvirt.new(context.build) as lab, VerbsJob(lab, context) as job, DomainSets(job) as sets:
         begin(lab, job)

@@ -41,7 +41,7 @@ class VmCommand:
         return self.process.poll() is None
 
     def wait_phase(self, phase):
-        """Waits until it reports the beginning of this phase, which is returned."""
+        """Waits until it reports the beginning of this phase, and returns that."""
         said = []
         for line in self.process.stderr:
             said.append(line)
@@ -54,7 +54,7 @@ class VmCommand:
         self.process.send_signal(signal.SIGINT)
 
     def kill(self):
-        """True if it was still running."""
+        """Returns whether it was still running."""
         self.process.kill()
         self.process.communicate()
         return self.process.returncode == -signal.SIGKILL
@@ -84,18 +84,18 @@ def vm_migrate_once(*arguments, **options):
 
 
 def planned_phases(*arguments, **options):
-    """The plan of a dry run, if all goes well: phases, with their cards."""
+    """Returns the plan of a dry run, if all goes well: phases, with their cards."""
     return planned(*vm_migrate_once(*arguments, dry_run=True, **options))
 
 
 def planned(code, document):
-    """The same, of what a dry run has answered."""
+    """The same, from a dry run's answer."""
     check(code == 0 and document["dry_run"] and not document["phases"], f"a dry run: code {code}: {document}")
     return [line.partition(":")[0] for line in itertools.takewhile(lambda line: not line.startswith("if "), document["plan"])]
 
 
 def phases_of(document):
-    """The same of what was done. A plan begins after the phase `look`."""
+    """The same, of what was done. A plan begins after the phase `look`."""
     return [f"{phase['phase']} {phase.get('card', '')}".strip() for phase in document["phases"][1:]]
 
 
@@ -106,7 +106,7 @@ def migration_to(arrives):
 
 
 def migrate_there(job, guest, meanwhile=None):
-    """Starts the guest's next QEMU and migrates the guest there; `meanwhile` is called again and again until that is done.
+    """Starts the guest's next QEMU and migrates the guest there; `meanwhile` is called repeatedly until that is done.
     Returns (when btlctl was started, its document)."""
     arrives = arriving(guest, job.lab.machine)
     cards = (RDMA, BLOCKER)
@@ -127,7 +127,7 @@ def migrate_there(job, guest, meanwhile=None):
 
 
 def _taken_back(job, guest):
-    """A migration that fails, and is rolled back."""
+    """A migration that fails, and is taken back."""
     code, document = vm_migrate_once(job, guest, NOWHERE)
     check(code == 5 and not document["moved"], f"a migration to nowhere: {document}")
     guest.look()
@@ -145,7 +145,7 @@ def _move(job, guest):
 
 
 def times_of(documents):
-    """Median and maximum of each phase."""
+    """The median and maximum of each phase."""
     times = {}
     for document in documents:
         for name, phase in zip(["look", *phases_of(document)], document["phases"]):
@@ -155,8 +155,8 @@ def times_of(documents):
 
 @scenario("vm-migrate")
 def vm_migrate(context):
-    """The guests of a job on verbs are migrated by turns, again and again, and the job returns to verbs each time; first, a
-    migration that fails is rolled back. Nothing is lost."""
+    """The guests of a job on verbs are migrated by turns, repeatedly, and the job returns to verbs each time; first, a
+    migration that fails is taken back. Nothing is lost."""
     rounds = 1 if context.short else 20
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         job.wait_ready()
@@ -165,7 +165,7 @@ def vm_migrate(context):
             set_up_cards(guest)
         _taken_back(job, lab.guests[0])
         for guest in lab.guests:
-            guest.plug(BLOCKER)  # what QEMU refuses to migrate is unplugged, too, after the card
+            guest.plug(BLOCKER)  # what QEMU refuses to migrate is unplugged as well, after the card
         documents = [_move(job, lab.guests[number % 2]) for number in range(rounds)]
         totals = job.finish()
     return (f"moved {rounds} times in a row under {totals['received']} messages, lost 0, repeated 0, out of order 0; "

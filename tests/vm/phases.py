@@ -4,7 +4,7 @@ from tests.harness.waiting import check
 
 TRIES = 5
 
-# vm migrate: on the way there, and on the way back. The last lets a guest go on that is paused.
+# vm migrate: on the way there, and on the way back. The last one lets a paused guest go on.
 THERE = ("look", "prepare", "unplug", "begin", "migrate", "arrive", "plug_there", "return_there")
 BACK = ("cancel", "look_back", "plug", "return", "go_on")
 SNAPSHOT = ("look", "claim", "prepare", "discard", "unplug", "hold", "save", "go_on", "renew", "check", "end_hold", "seal", "plug",
@@ -19,8 +19,8 @@ SHORT_RESTORE = ("go_on", "return")  # while the job is held, and after
 
 
 def killed_in_each(wanted, attempt):
-    """attempt(phase): True if btlctl was killed there. A phase, and all that follow, may be over before its beginning is
-    seen; then it is tried again. Returns the phases."""
+    """attempt(phase): True if btlctl was killed there. A phase, and all that follow, may be over before its beginning
+    is seen; then it is tried again. Returns the phases."""
     seen = [phase for phase in wanted if any(attempt(phase) for _ in range(TRIES))]
     check(seen == list(wanted), f"killed in {seen} alone, of {wanted}")
     return seen

@@ -14,7 +14,7 @@ UNIT_TESTS = ("verbs_device_test", "verbs_pure_test", "verbs_transport_test", "v
 
 
 def _passes(guest, program, seconds, settings=""):
-    """Returns the line that counts its assertions. A test that checked nothing, or left a part out, has not passed."""
+    """Returns the line that counts its assertions. A test that checked nothing, or left out a part, has not passed."""
     code, output, errors = guest.run(f"{settings} /opt/livebtl/bin/{program}", seconds)
     left_out = re.search("skipped: |not checked: ", output)
     check(code == 0 and not left_out and "Status: SUCCESS" in output, f"{program}: code {code}: {(output + errors).strip()[-600:]}")

@@ -7,7 +7,7 @@ from tests.harness.waiting import check, wait_until
 
 from .verbs import VerbsJob, add_verbs
 
-# What pairs send by, with one rank a guest, after the first guest has left verbs.
+# What pairs send by, with one rank per guest, after the first guest has left verbs.
 LEFT = {(0, 1): {"tcp"}, (0, 2): {"tcp"}, (1, 2): {"verbs"}}
 
 
@@ -53,7 +53,7 @@ def _check_as_left(job):
 def _transports(job):
     """{(lower rank, higher rank): the transports by which the two ends send}"""
     def seen():
-        """Of all members: a relay in a busy guest may not answer in time."""
+        """Asks all members: a relay in a busy guest may not answer in time."""
         document = job.btlctl(job.head, "status", "--peers").expect(DONE).json
         return None if document["missing"] else document["members"]
     members = wait_until("all members to be found", seen, 60 * job.lab.pace, interval=0.5)

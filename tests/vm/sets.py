@@ -17,14 +17,14 @@ from . import phases
 from .migrations import VmCommand, set_up_cards
 from .verbs import VerbsJob, add_verbs
 
-# Phases that a call does twice if it cleans up after a killed one: the second time is meant, which follows this phase.
+# Phases that a call goes through twice if it cleans up after a killed one: meant is the second time, after this phase.
 SNAPSHOT_AFTER = {"discard": "prepare", "go_on": "save", "end_hold": "check"}
 LEASE_SECONDS = 7200  # an emulated guest on a busy machine needs minutes for one look
-SHORT_LEASE_SECONDS = 60  # the shortest that vm snapshot takes
+SHORT_LEASE_SECONDS = 60  # the shortest that vm snapshot accepts
 
 
 class Sets:
-    """Directories of sets, which are removed at the end."""
+    """Directories of sets, removed at the end."""
 
     def __init__(self, job):
         self.job, self.lab = job, job.lab
@@ -77,7 +77,7 @@ class Sets:
         self.job.check_carried(by_verbs=True)
 
     def kill_machines(self, spared=None):
-        """Kills all QEMUs but the spared one; new ones wait for a state."""
+        """Kills all QEMUs except the spared one; new ones wait for a state."""
         processes.stop([guest.process for guest in self.lab.guests if guest.process != spared], signal.SIGKILL)
         for guest in self.lab.guests:
             guest.plugged = [each for each in guest.plugged if each != RDMA]
@@ -131,14 +131,14 @@ def phases_in(document):
 
 @scenario("set-is-killed", slow("migration-is-killed"))
 def killed(context):
-    """kill -9 of btlctl in every phase of a snapshot and of a restore, each time followed by the same command. In short: of a
-    restore only while the job is held, and after."""
+    """kill -9 of btlctl in every phase of a snapshot and of a restore, each time followed by the same command. With
+    --short, a restore's only while the job is held, and afterwards."""
     take = phases.SHORT_SNAPSHOT if context.short else phases.SNAPSHOT
     put_back = phases.SHORT_RESTORE if context.short else phases.RESTORE
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
         begin(lab, job)
         taking = phases.killed_in_each(take, lambda phase: _killed_while_taken(sets, phase))
-        sets.take("tuesday")  # a call that was killed after its last step has made its set
+        sets.take("tuesday")  # a call that was killed after its last step has completed its set
         restoring = phases.killed_in_each(put_back, lambda phase: _killed_while_restored(sets, phase))
         refusing = () if context.short else _killed_while_refused(sets)
         totals = job.finish()
@@ -147,7 +147,7 @@ def killed(context):
 
 
 def _killed_while_taken(sets, phase):
-    """A call that had ended by then has made its set, which the next one would refuse to overwrite."""
+    """A call that had already ended has made its set, which the next one would refuse to overwrite."""
     was_killed = _kill_in(sets.snapshot("monday"), phase, SNAPSHOT_AFTER.get(phase))
     if not was_killed:
         sets.remove("monday")
@@ -162,8 +162,8 @@ def _killed_while_restored(sets, phase):
 
 
 def _killed_while_refused(sets):
-    """Restores a set that does not fit together: guests may be left running by the kill, and the next call refuses it the same
-    way. Returns the phases."""
+    """Restores a set that does not fit together: the kill may leave guests running, and the next call refuses it the
+    same way. Returns the phases."""
     mix(sets, "monday", "tuesday")
 
     def attempt(phase):
@@ -180,7 +180,7 @@ def _killed_while_refused(sets):
 
 
 def _kill_in(command, phase, after=None):
-    """True if it was still running."""
+    """Returns whether it was still running."""
     with command as running:
         if after:
             running.wait_phase(after)
@@ -214,7 +214,7 @@ def lease_runs_out(context):
 
 @scenario("sets-are-mixed")
 def mixed(context):
-    """One guest is of an older set: the error names it, no guest is left running, and the whole set still restores."""
+    """One guest is from an older set: the error names it, no guest is left running, the whole set still restores."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
         begin(lab, job)
         sets.take("monday")

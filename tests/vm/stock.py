@@ -33,7 +33,7 @@ def _pull(guest):
 
 
 def _come_of(job):
-    """What has become of the job: None while every rank delivers messages."""
+    """What became of the job: None while every rank delivers messages."""
     patience = STANDS_STILL_SECONDS * job.lab.pace
     before, since = job.progress(), time.monotonic()
     while time.monotonic() < since + patience:

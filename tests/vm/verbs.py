@@ -14,7 +14,7 @@ from .job import ARGUMENTS, GuestsJob
 
 
 class VerbsJob(GuestsJob):
-    """With default settings, as a user starts it: verbs is closed until it is added."""
+    """A job with default settings, as a user starts it: verbs is closed until it is added."""
 
     def __init__(self, lab, context, program="stream", ranks_per_guest=2, arguments=ARGUMENTS, **environment):
         super().__init__(lab, context.logs, program, ranks_per_guest, arguments, transports="")
@@ -57,7 +57,7 @@ class VerbsJob(GuestsJob):
                    interval=0.2)
 
     def fetched(self):
-        """Payloads that devices have read from memory to memory (RDMA), so far."""
+        """Payloads that devices have read from memory to memory (RDMA) so far."""
         return sum(transport["frames_read_remotely"] for member in self.btlctl(self.head, "list").expect(DONE).json["members"]
                    for transport in member["transports"] if transport["name"] == "verbs")
 
@@ -67,13 +67,13 @@ class VerbsJob(GuestsJob):
         self.wait_progress()
         sent = [after - one for after, one in zip(self.packets(), before)]
         check(all(sent) if by_verbs else not any(sent), f"the devices sent {sent} packets; messages before: {messages}")
-        if by_verbs and self.computes:  # such a program sends large messages, too
+        if by_verbs and self.computes:  # such a program also sends large messages
             wait_until("a payload that a device has read", lambda: self.fetched() > 0, 60 * self.lab.pace, interval=0.5)
 
 
 @scenario("devices-are-left-alone")
 def devices_are_left_alone(context):
-    """Stock Open MPI over livebtl opens no RDMA device by itself, so that a card can be pulled under the job."""
+    """Stock Open MPI over livebtl opens no RDMA device by itself, so a card can be pulled under the job."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         job.wait_ready()
         job.wait_progress()
@@ -88,7 +88,7 @@ def devices_are_left_alone(context):
 
 @scenario("held-by-another-library", slow("card-held-in-the-job"))
 def held_by_another_library(context):
-    """Why devices are hidden: without that libfabric's own verbs provider holds them, which `remove verbs` reports."""
+    """Why devices are hidden: otherwise libfabric's own verbs provider holds them, which `remove verbs` reports."""
     with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
         job.wait_ready()
         for guest in lab.guests:
@@ -107,7 +107,7 @@ def held_by_another_library(context):
 
 @scenario("verbs-is-left-for-a-migration", slow("vm-migrate"))
 def verbs_is_left_for_a_migration(context):
-    """verbs -> tcp, a guest is live-migrated without its card, and back to verbs, again and again; nothing is lost."""
+    """verbs -> tcp, a guest is live-migrated without its card, and back to verbs, repeatedly; nothing is lost."""
     rounds, switches = (1, 1) if context.short else (20, 4)
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         job.wait_ready()
@@ -147,8 +147,8 @@ def _migrate_without_card(job, guest):
 
 @scenario("card-vanishes")
 def card_vanishes(context):
-    """device_del under load and without notice: pairs fail over to tcp, the library closes the device by itself, and opens it
-    again when it is back."""
+    """device_del under load and without notice: pairs fail over to tcp, the library itself closes the device, and opens
+    it again when it is back."""
     rounds = 1 if context.short else 5
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         job.wait_ready()
@@ -171,8 +171,8 @@ def card_vanishes(context):
 
 
 class OneSidedJob(VerbsJob):
-    """Windows of memory instead of messages; what is put, got and added is checked in place. One rank a guest: two that wait
-    for a lock would take turns on its one processor."""
+    """Windows of memory instead of messages; what is put, got and added is checked in place. One rank per guest: two
+    that wait for a lock would take turns on its one processor."""
     mpi = (*OVER_LIVEBTL, "--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
     computes = False
 

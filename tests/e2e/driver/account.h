@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/driver/account.h -- when does a switch count? Pure.
+// tests/e2e/driver/account.h -- the rule by which a switch counts. Pure.
 //
 // A switch to T counts once every pair that was active on the transport left, in the time before
-// the switch, has sent a message and a frame on T after the switch had ended. Pairs that vanish (a
-// spawned process left) are let off. A frame of such a pair on the transport left, after the switch
-// had ended, proves that the switch did not do what it said. Where connections are cut meanwhile the
-// transport left is dialled again: a few frames are then those of handshakes.
+// the switch, has sent a message and a frame on T since the switch ended. Pairs that vanish (a
+// spawned process left) are exempt. A frame of such a pair on the transport left, after the switch
+// ended, proves that the switch did not do what it said. If connections are cut meanwhile, that
+// transport is dialled again: then a few frames are those of handshakes.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,17 @@ struct PairCounts {
 using PairName = std::pair<ProcessId, ProcessId>;  // sender, peer
 using Counts = std::map<PairName, PairCounts>;
 
-/// All pairs of the engines' answers, but for those that are lost or with oneself.
+/// All pairs in the engines' answers, except lost ones and those with oneself.
 Counts counts_of(const std::vector<core::EngineStatus>& engines);
 
 class SwitchAccount {
  public:
-  /// handshake_frames: so many on the transport left, after a switch, prove nothing.
+  /// handshake_frames: this many frames on the transport left, after a switch, prove nothing.
   explicit SwitchAccount(std::uint64_t handshake_frames = 0)
       : handshake_frames_(handshake_frames) {}
-  /// The job before the switch that is ordered next. from: the transport it will leave.
+  /// Takes the job's counts before the next switch is ordered. from: the transport it will leave.
   void before_switch(const Counts& counts, const std::string& from);
-  /// The job when the switch had ended.
+  /// Takes the job's counts when the switch has ended.
   void after_switch(const Counts& counts, const std::string& to);
   /// Pairs that still have to show traffic on the new transport; empty: the switch counts.
   std::vector<PairName> outstanding(const Counts& now) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/driver/job_view.cc -- asks all members, page by page, and again if they are silent.
+// tests/e2e/driver/job_view.cc -- asks all members, page by page, and asks silent ones again.
 #include "tests/e2e/driver/job_view.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::optional<std::string> environment(std::string_view name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-/// The answers of all members, while they come in.
+/// The answers of all members, as they come in.
 class Questions {
  public:
   Questions(control::JobLinks& links, std::uint32_t epoch_min)
@@ -45,7 +45,7 @@ class Questions {
       return;
     if (answer->standing.epoch < epoch_min_) return;
     epoch_ = std::max(epoch_, answer->standing.epoch);
-    engines_.push_back(answer->engine);  // one page; counts_of() does not mind several of an engine
+    engines_.push_back(answer->engine);  // one page; counts_of() accepts several of one engine
     found->second += static_cast<std::uint32_t>(answer->engine.peers.size());
     if (found->second >= answer->peers_total || answer->engine.peers.empty()) {
       waiting_.erase(found);
@@ -73,8 +73,8 @@ class Questions {
 
   control::JobLinks& links_;
   const std::uint32_t epoch_min_;
-  std::uint32_t epoch_ = 0;                    // the newest of the answers
-  std::map<MemberId, std::uint32_t> waiting_;  // and the offset of the page that is wanted
+  std::uint32_t epoch_ = 0;                    // the newest among the answers
+  std::map<MemberId, std::uint32_t> waiting_;  // with the offset of the page wanted next
   std::vector<core::EngineStatus> engines_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/driver/job_view.h -- what all members of a job say about their traffic, and one switch
-// ordered.
+// tests/e2e/driver/job_view.h -- what all members of a job say about their traffic, and how to
+// order one switch.
 //
 // Speaks the control protocol, as btlctl does; knows nothing of the engine but its status values.
 // Threads: one.
@@ -14,20 +14,20 @@
 
 namespace livebtl::e2e {
 
-/// The job of that name, or the only one. Errors: kNotFound, kInvalid (several).
+/// Finds the job of that name, or the only one. Errors: kNotFound, kInvalid (several).
 Result<control::JobPlace> find_job(const std::string& wanted);
 
-/// What the members count, and the newest epoch that one of them stands in.
+/// The members' counts, and the newest epoch in which one of them stands.
 struct View {
   Counts counts;
   std::uint32_t epoch = 0;
 };
-/// The counts of all pairs. Members that leave while they are asked are left out, and answers from
-/// before `epoch_min`: a slow member is asked again, and may answer the first question later.
-/// Errors: kTimeout, with the silent members.
+/// The counts of all pairs. Left out are members that leave meanwhile, and answers from before
+/// `epoch_min`: a slow member is asked again, and may answer the first question later. Errors:
+/// kTimeout, with the silent members.
 Result<View> ask_counts(control::JobLinks& links, TimeNs timeout, std::uint32_t epoch_min = 0);
 
-/// One command, as btlctl would give it. nullopt: stopped.
+/// Carries out one command, as btlctl would. nullopt: stopped.
 std::optional<control::Outcome> order(control::JobLinks& links, const std::string& verb,
                                       const std::vector<std::string>& arguments, TimeNs timeout,
                                       const std::atomic<bool>& stop);

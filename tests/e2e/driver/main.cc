@@ -2,8 +2,8 @@
 // tests/e2e/driver/main.cc -- livebtl-switch-driver: orders the next switch as soon as the last one
 // counts.
 //
-// Every tenth goes through btlctl, the others straight over the control protocol. Prints a JSON
-// line a switch and, last, a summary with percentiles. Exit code 0 only if all switches succeeded
+// Every tenth goes through btlctl, the others directly over the control protocol. Prints a line of
+// JSON per switch and, last, a summary with percentiles. Exit code 0 only if all switches succeeded
 // and counted.
 #include <poll.h>
 #include <signal.h>
@@ -34,8 +34,8 @@ struct Options {
   TimeNs timeout() const { return static_cast<TimeNs>(timeout_s * 1e9); }
 };
 
-/// Waits until the switch counts. Errors: kTimeout, with the number of pairs outstanding;
-/// kRefused: pairs that the switch should have moved go on as before.
+/// Waits until the switch counts. Errors: kTimeout, with the number of pairs outstanding; kRefused:
+/// pairs that the switch should have moved send as before.
 Status wait_until_it_counts(control::JobLinks& links, const e2e::SwitchAccount& account,
                             std::uint32_t epoch, TimeNs deadline) {
   for (;;) {
@@ -81,7 +81,7 @@ void print_switch(unsigned number, const std::string& to, const Done& done, std:
 }
 
 Status drive(const Options& options, control::JobLinks& links, std::vector<Done>& done) {
-  // A path that is dialled again takes two frames of each end; several may be, one after another.
+  // A path that is dialled again takes two frames from each end; several may be, in succession.
   constexpr std::uint64_t kRedialFrames = 8;
   e2e::SwitchAccount account(options.connections_are_cut ? kRedialFrames : 0);
   const e2e::Orders orders{links, options.btlctl, stop_requested};
@@ -106,7 +106,7 @@ Status drive(const Options& options, control::JobLinks& links, std::vector<Done>
   return {};
 }
 
-/// Percentiles of what the protocol alone took; btlctl's own start would blur them.
+/// Percentiles of the protocol's times alone; btlctl's own start would blur them.
 void print_summary(const std::vector<Done>& done) {
   std::vector<double> direct{};
   Done slowest;

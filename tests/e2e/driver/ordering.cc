@@ -15,9 +15,9 @@ extern char** environ;
 namespace livebtl::e2e {
 namespace {
 
-// A coordinator that is given no processor for so long is no longer heard from, and may lose its
-// ladder to another one (the lease of 3 s in docs/SWITCH.md, less the time between two signs of
-// life). Sooner, none may be lost.
+// A coordinator that gets no processor for this long falls silent, and may lose its ladder to
+// another one (the lease of 3 s in docs/SWITCH.md, less the time between two signs of life).
+// Earlier than that, none may be lost.
 constexpr TimeNs kLeaseMayEnd = 2500 * kMillisecond;
 
 int run_btlctl(const Orders& orders, const std::string& from, const std::string& to) {
@@ -58,7 +58,7 @@ Status finish_lost(const Orders& orders, const std::string& from, const std::str
   }
 }
 
-/// kDone, kBusy; Errors: anything else came of it.
+/// kDone or kBusy. Errors: any other outcome.
 Result<ExitCode> order_once(const Orders& orders, bool by_btlctl, const std::string& from,
                             const std::string& to) {
   if (by_btlctl) {

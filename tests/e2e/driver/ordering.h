@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/driver/ordering.h -- one switch, by btlctl or straight over the control protocol.
+// tests/e2e/driver/ordering.h -- one switch, through btlctl or directly over the control protocol.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace livebtl::e2e {
 
-// Only ends what has failed already: a busy machine may be several times slower than a quiet one.
+// Only ends what has already failed: a busy machine may be several times slower than a quiet one.
 inline constexpr TimeNs kOrderTimeoutNs = 120 * kSecond;
 
-/// Where the orders go, and by what.
+/// Where the orders go, and by which means.
 struct Orders {
   control::JobLinks& links;
   std::string btlctl;  // its path
@@ -24,12 +24,12 @@ struct Orders {
 struct Done {
   TimeNs begin = 0;
   double milliseconds = 0;
-  double starved_ms = 0;  // of that, our own wait for a processor
+  double starved_ms = 0;  // part of that: our own wait for a processor
   bool by_btlctl = false;
-  bool lost = false;  // to another coordinator, and finished like btlctl says
+  bool lost = false;  // to another coordinator, and then finished as btlctl advises
 };
 
-/// Errors: the switch did not succeed, or there was nothing to switch.
+/// Errors: the switch failed, or there was nothing to switch.
 Result<Done> switch_once(const Orders& orders, bool by_btlctl, const std::string& from,
                          const std::string& to);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/driver/starved.h -- was a slow switch slow, or did the driver get no processor?
+// tests/e2e/driver/starved.h -- tells whether a switch was slow, or the driver had no processor.
 //
-// A coordinator that gets no processor holds up its ladder, as it is meant to; on a machine that
-// has more to do than it has processors for, that is most of a slow switch. The kernel counts that time.
+// A coordinator without a processor holds up its ladder, by design; on a machine with more work
+// than processors, that is most of a slow switch. The kernel counts that time.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace livebtl::e2e {
 
-/// By thread: how long it could have run so far, and was given no processor.
+/// By thread: for how long so far it could have run, but got no processor.
 using RunDelays = std::map<int, TimeNs>;
 
-/// Of a line of /proc/PID/task/TID/schedstat. nullopt: malformed.
+/// Parses a line of /proc/PID/task/TID/schedstat. nullopt: malformed.
 std::optional<TimeNs> parse_run_delay(std::string_view schedstat);
-/// Of this process. Empty: the kernel does not count.
+/// This process's delays. Empty: the kernel does not count them.
 RunDelays run_delays();
-/// The longest that one thread was kept waiting between the two.
+/// The longest wait of any one thread between the two.
 TimeNs longest_wait(const RunDelays& before, const RunDelays& after);
 
 }  // namespace livebtl::e2e

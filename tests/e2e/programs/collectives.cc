@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/collectives.cc -- collectives, blocking and not, on the world and on halves of
-// it; every element of every result is checked. Counts as messages: one a collective and rank.
+// tests/e2e/programs/collectives.cc -- collectives, blocking and non-blocking, on the world and on
+// halves of it; every element of every result is checked. Counts as messages: one per collective
+// and rank.
 #include <numeric>
 
 #include "proof.h"
@@ -15,7 +16,7 @@ struct Group {
   MPI_Comm comm;
   int rank = 0;
   int size = 1;
-  std::int64_t salt = 0;  // differs from round to round, alike on all ranks
+  std::int64_t salt = 0;  // differs between rounds, the same on all ranks
 };
 
 std::int64_t value(const Group& group, int rank, std::size_t index) {
@@ -128,7 +129,7 @@ void uneven(Group& group) {
   check(group, in, "alltoallv", [&](std::size_t i) { return expected[i]; });
 }
 
-/// Several at once, and waited for together.
+/// Several at once, completed together.
 void non_blocking(Group& group, std::size_t count) {
   const auto n = static_cast<int>(count);
   const Values out = mine(group, count);

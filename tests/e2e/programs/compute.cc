@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/compute.cc -- all ranks talk to each other, compute without an MPI call until
-// the stop file exists, and talk again. A switch that waits for the application would wait
-// for ever.
+// the stop file exists, and talk again. A switch that waited for the application would wait for
+// ever.
 #include "proof.h"
 
 namespace {

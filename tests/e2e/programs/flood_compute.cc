@@ -3,9 +3,8 @@
 // nobody receives, then compute without an MPI call until the stop file exists, and only then
 // receive. Memory must stay bounded.
 //
-// The bound (--growth) is on what the process grew by, read from /proc/self/status, over the point
-// where its own buffers had been made and touched. The ready file is made before the computing
-// begins.
+// The bound (--growth) applies to the process's growth, read from /proc/self/status, since its own
+// buffers were allocated and touched. The ready file is made before the computing begins.
 #include <cstdio>
 #include <fstream>
 
@@ -28,7 +27,7 @@ std::size_t peak_resident_bytes() {
   return 0;
 }
 
-/// A first message each way, so that the neighbours are connected before the baseline is taken.
+/// One message each way, so that the neighbours are connected before the baseline is taken.
 void connect(e2e::Ledger& ledger, int left, int right) {
   Buffer mine(100000), theirs(100000);
   ledger.write(mine.data(), mine.size(), right, kTag);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/forks.cc -- processes fork in the middle of their messages: a child that ends
-// by exit(), and so runs what the libraries left for the end of a process; one that runs another
-// program; one that lives on for some rounds with copies of all that its parent holds.
+// by exit(), and so runs what the libraries registered for the end of a process; one that runs
+// another program; one that lives on for some rounds with copies of all that its parent holds.
 //
-// A child makes no MPI call. Whatever it does, its parent's messages must not suffer.
+// A child makes no MPI call. Whatever it does must not affect its parent's messages.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,10 +16,10 @@
 namespace {
 
 constexpr int kTag = 5;
-constexpr std::size_t kLingering = 4;  // children that live at once
+constexpr std::size_t kLingering = 4;  // children alive at the same time
 constexpr std::array<std::size_t, 4> kSizes{16, 5000, 100'000, 400'000};  // the last may be lent
 
-/// Forked by the parent, and waited for by it.
+/// A child that the parent forks and waits for.
 class Child {
  public:
   enum class Ends { kByExit, kByExec, kWhenToldTo };
@@ -38,7 +38,7 @@ class Child {
     std::exit(::read(told_[0], &byte, 1) == 1 ? 0 : 1);
   }
 
-  /// The child's exit code, or 128 and more.
+  /// Returns the child's exit code, or 128 or more.
   int end() {
     int status = 0;
     const bool waited = ::write(told_[1], "e", 1) == 1 && ::waitpid(pid_, &status, 0) == pid_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/message.cc -- the content of a message, and the book of sequence numbers.
+// tests/e2e/programs/message.cc -- the content of a message, and the ledger of sequence numbers.
 #include <algorithm>
 #include <cstring>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/onesided.cc -- one-sided: fence, lock, lock_all, post-start-complete-wait;
 // put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap; on windows of all flavours.
-// Counts as messages: one an operation and target.
+// Counts as messages: one per operation and target.
 //
-// Open MPI 4.1.4 has two bugs here that are not the network's: compare_and_swap to a peer of the
-// same node segfaults on a window of MPI_Win_allocate (open-mpi/ompi 10513), and to oneself on any
-// window (btl/ofi is handed no region; so over every provider), so it is used on MPI_Win_create
-// and dynamic windows and towards others only; and get_accumulate of more than one element may
-// corrupt data in osc/rdma (fixed in 4.1.5), so it takes one element.
+// Open MPI 4.1.4 has two bugs here that are not the network's. compare_and_swap segfaults towards a
+// peer on the same node on a window of MPI_Win_allocate (open-mpi/ompi 10513), and towards oneself
+// on any window (btl/ofi gets no region; so over every provider): it is used only on MPI_Win_create
+// and dynamic windows and towards others. get_accumulate of more than one element may corrupt data
+// in osc/rdma (fixed in 4.1.5): it takes one element.
 #include "window.h"
 
 namespace {
@@ -18,9 +18,9 @@ using e2e::Word;
 using e2e::Words;
 
 constexpr std::size_t kWords = 4096;  // per rank in the block area
-constexpr std::size_t kCounters = 8;  // counters in front of it
+constexpr std::size_t kCounters = 8;  // counters before it
 
-/// With counters in front and, behind, one block of kWords / size words for each origin.
+/// Counters first, then one block of kWords / size words for each origin.
 struct Window : e2e::Window {
   Window(Proof& its_proof, Flavour its_flavour, Words& own)
       : e2e::Window(its_proof, its_flavour, own, sizeof(Word)),
@@ -28,7 +28,7 @@ struct Window : e2e::Window {
         flavour(its_flavour),
         block(kWords / static_cast<std::size_t>(its_proof.size())) {}
 
-  /// Of that origin's block, at every rank.
+  /// Where that origin's block begins, at every rank.
   std::size_t begin_of(int origin) const {
     return kCounters + static_cast<std::size_t>(origin) * block;
   }
@@ -67,7 +67,7 @@ void clear(Window& window) {
   MPI_Win_fence(0, window.win());
 }
 
-/// Everyone puts its block to everyone.
+/// Everyone puts its blocks to everyone.
 void put_blocks(Window& window, const std::vector<std::vector<Word>>& blocks) {
   const Proof& proof = window.proof;
   for (int target = 0; target < proof.size(); ++target) {
@@ -176,7 +176,7 @@ void atomics_under_lock_all(Window& window) {
   window.proof.expect(window.words()[2] == expected, "the total of get_accumulate is wrong");
 }
 
-/// A counter raised by compare-and-swap alone.
+/// Raises a counter by compare-and-swap alone.
 void compare_and_swap(Window& window) {
   clear(window);
   constexpr int kTimes = 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/other_version.cc -- loaded before Open MPI, it makes that claim to be another
+// tests/e2e/programs/other_version.cc -- loaded before Open MPI, makes it claim to be another
 // version than the one that the component was built for.
 #include <mpi.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/outlived.cc -- what lives longer than its communicator's last handle: messages that
-// were set aside, and a receive that nobody sends to, which MPI_Finalize ends. For the component alone:
-// cm, too, reads communicators of such messages after they were freed. Each rank prints a line of JSON.
+// tests/e2e/programs/outlived.cc -- what outlives its communicator's last handle: messages that
+// were set aside, and a receive that nobody sends to, which MPI_Finalize ends. For the component
+// alone: cm reads communicators of such messages after they were freed. Each rank prints a line of
+// JSON.
 #include <mpi.h>
 
 #include <cstdio>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int kTag = 3;
 
-/// Memory that was freed lately is used otherwise, and stays so: nobody reads a communicator there by luck.
+/// Reuses recently freed memory, for good: nobody finds a communicator there by luck.
 void use_freed_memory() {
   constexpr std::size_t kLargest = 4096;
   static std::vector<std::vector<char>> blocks;
@@ -55,7 +56,7 @@ bool send(int bytes) {
   return MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
-/// Is there until MPI_Finalize, and refers to its communicator when nobody else does.
+/// The receive exists until MPI_Finalize, and refers to its communicator when nobody else does.
 void leave_a_receive(int& into, int from, bool frees_request) {
   MPI_Comm copy;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);

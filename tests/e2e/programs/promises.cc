@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/promises.cc -- what one-sided operations promise, between processes of their
-// own: for transports that cannot have both ends in one, as conformance_regions has. Through the
-// C++ interface, beside MPI in the same process. Counts as messages: one an operation.
+// tests/e2e/programs/promises.cc -- what one-sided operations promise, between separate processes:
+// for transports that cannot have both ends in one process, as conformance_regions does. Through
+// the C++ interface, beside MPI in the same process. Counts as messages: one per operation.
 //
-// Each rank does all of it to its right neighbour, round after round: what is refused touches
-// nothing, every atomic does there what it does at home, what a get brings is what was put last,
-// and the key of a region that has gone reaches nothing.
+// Each rank does all of it to its right neighbour, in every round: what is refused touches nothing,
+// every atomic does there what it does at home, a get brings what was put last, and the key of a
+// region that has gone reaches nothing.
 #include <algorithm>
 #include <array>
 
@@ -29,7 +29,7 @@ constexpr std::size_t kSizes[] = {8, 8192, 300'000};
 constexpr std::size_t kRegionBytes = 400'000;
 constexpr std::uint64_t kWritesARound = 100;
 
-/// By what peers may do, or do there.
+/// Named after what peers may do, or do, there.
 enum Region : std::size_t { kWritten, kReadOnly, kWriteOnly, kNobodys, kScalars, kHome, kRegions };
 constexpr Access kRights[kRegions] = {Access::kReadWrite, Access::kRead,      Access::kWrite,
                                       Access::kNone,      Access::kReadWrite, Access::kReadWrite};
@@ -150,7 +150,7 @@ class Promises {
     reach_.proof.expect(found == 77, "an addition that is refused brings");
   }
 
-  /// Collective: what the others do, too, leaves this rank's memory as it is.
+  /// Collective: the others do the same meanwhile, and this rank's memory stays as it is.
   template <class Accesses>
   void untouched(Accesses accesses) {
     const std::array<Memory, kRegions> before = memory_;
@@ -196,13 +196,13 @@ class Promises {
       }
     }
   }
-  /// Several scalars at once: what it leaves at the neighbour, and brings from there, is what the
-  /// same does to memory of this rank's.
+  /// Several scalars at once: what it leaves at the neighbour, and fetches from there, matches what
+  /// the same operation does to this rank's own memory.
   void atomic_is_as_at_home(AtomicOp op, Scalar scalar, bool fetches) {
     const Memory operand = e2e::any_scalars(scalar, reach_.chance);
     const Memory before = e2e::any_scalars(scalar, reach_.chance);
     Memory compare = e2e::any_scalars(scalar, reach_.chance);
-    std::copy_n(before.begin(), before.size() / 2, compare.begin());  // half are as expected
+    std::copy_n(before.begin(), before.size() / 2, compare.begin());  // half match what is there
     Memory found(before.size()), found_at_home(before.size()), after(before.size());
     livebtl::AtomicRequest request;
     request.op = op;

@@ -22,7 +22,7 @@ inline bool is_real(livebtl::Scalar scalar) {
   return scalar == livebtl::Scalar::kF32 || scalar == livebtl::Scalar::kF64;
 }
 
-/// Is there such an atomic?
+/// Does such an atomic exist?
 inline bool is_there(livebtl::AtomicOp op, livebtl::Scalar scalar) {
   using livebtl::AtomicOp;
   const bool of_bits = op == AtomicOp::kBitOr || op == AtomicOp::kBitAnd ||
@@ -30,7 +30,7 @@ inline bool is_there(livebtl::AtomicOp op, livebtl::Scalar scalar) {
   return !of_bits || !is_real(scalar);
 }
 
-/// Whole numbers: any bits may be no number, which compares to nothing.
+/// Whole numbers only: random bits may be a NaN, which compares equal to nothing.
 template <class Real>
 void write_reals(Memory& memory, Chance& chance) {
   for (std::size_t at = 0; at < memory.size(); at += sizeof(Real)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/proof.cc -- options, agreement about the end, and the line of proof.
+// tests/e2e/programs/proof.cc -- options, agreement on the end, and the line of proof.
 #include "proof.h"
 
 #include <unistd.h>
@@ -41,7 +41,7 @@ bool set_option(Options& options, std::string_view name, const char* value) {
 
 bool exists(const std::string& path) { return !path.empty() && access(path.c_str(), F_OK) == 0; }
 
-/// JSON text of a message of ours: printable, but for quotes and backslashes.
+/// JSON text of one of our messages: printable, except for quotes and backslashes.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

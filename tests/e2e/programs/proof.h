@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/proof.h -- what every MPI program of the end-to-end proof shares: its options,
-// the content of a message, the book of what was sent and received, and the one line of proof that
-// a rank prints at the end.
+// the content of a message, the ledger of what was sent and received, and the one line of proof
+// that each rank prints at the end.
 //
 // The programs are plain MPI: all but `promises`, `regions` and `taken_back` know nothing of
-// livebtl, and pass on a stock MPI as they are. Threads: Ledger is for one thread; Proof's counters
+// livebtl, and pass unchanged on a stock MPI. Threads: Ledger is for one thread; Proof's counters
 // and error() may be used from any.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace e2e {
 /// Command line: --stop FILE, --ready FILE, --rounds N, --bytes N, --messages N, --growth N, --seed
 /// N.
 struct Options {
-  std::string stop_file;   // run until it exists (rank 0 looks, all agree)
+  std::string stop_file;   // run until it exists (rank 0 checks, all agree)
   std::string ready_file;  // rank r makes FILE.r when the program is where the scenario wants it
   std::uint64_t rounds_max = 0;  // 0: until the stop file
   std::size_t bytes_max = 1 << 20;
@@ -33,7 +33,7 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-/// Names one message: the content follows from it.
+/// Names one message; its content follows from that.
 struct MessageName {
   std::uint32_t source = 0;
   std::uint32_t target = 0;
@@ -43,14 +43,14 @@ struct MessageName {
 };
 inline constexpr std::size_t kNameBytes = 24;
 
-/// The content: the name in clear (as much as fits, mixed if shorter), then words that follow from
-/// name and length.
+/// Fills in the content: the name in clear (as much as fits, mixed if shorter), then words that
+/// follow from name and length.
 void fill(std::byte* buffer, std::size_t bytes, const MessageName& name) noexcept;
-/// Is it that message, every byte of it?
+/// Is it that message, in every byte?
 bool matches(const std::byte* buffer, std::size_t bytes, const MessageName& name) noexcept;
 std::uint64_t mix(std::uint64_t value) noexcept;
 
-/// A small generator with a fixed sequence for a seed, alike on all ranks.
+/// A small generator with a fixed sequence per seed, the same on all ranks.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) noexcept : state_(mix(seed + 1)) {}
@@ -71,11 +71,11 @@ class Proof {
   int size() const noexcept { return size_; }
   std::uint64_t round() const noexcept { return rounds_; }
 
-  /// Collective over MPI_COMM_WORLD: shall there be another round?
+  /// Collective over MPI_COMM_WORLD: should there be another round?
   bool next_round();
-  /// Prints its progress on stdout, at most a few times a second, however often it is called.
+  /// Prints the progress on stdout, at most a few times a second, however often it is called.
   void tell_round() noexcept;
-  /// This rank is where the scenario begins: makes the ready file.
+  /// This rank is where the scenario wants it: makes the ready file.
   void ready() const;
   /// Without an MPI call: does the stop file exist?
   bool stopped() const;
@@ -84,7 +84,7 @@ class Proof {
 
   void note_sent(std::size_t bytes) noexcept;
   void note_received(std::size_t bytes) noexcept;
-  /// What the program has computed: the same for the same rounds and options, whatever network.
+  /// Notes the computed result: the same for the same rounds and options, on any network.
   void note_result(std::uint64_t result) noexcept;
   enum class Fault { kLost, kRepeated, kOutOfOrder, kCorrupt, kWrong };
   /// Also printed on stderr at once: a job that lost a message may wait for it for ever.
@@ -92,13 +92,13 @@ class Proof {
   /// error(kWrong) with `text` unless `good`.
   void expect(bool good, const char* text);
 
-  /// Collective: prints the line of proof; the exit code: 0 if there was no error on this rank.
+  /// Collective: prints the line of proof. Returns the exit code: 0 if this rank had no error.
   int finish();
-  /// The same without any MPI call, for a process that is not in MPI_COMM_WORLD's end.
+  /// The same without any MPI call, for a process that takes no part in MPI_COMM_WORLD's end.
   int print_proof();
 
  private:
-  /// What it is called, and where it is counted.
+  /// The fault's name, and its counter.
   std::pair<const char*, std::uint64_t*> named(Fault fault);
 
   const char* program_;
@@ -124,9 +124,9 @@ class Ledger {
   void write(std::byte* buffer, std::size_t bytes, int target, int tag);
   /// Judges a message that came from (source, tag): content, order, repetition.
   void read(const std::byte* buffer, std::size_t bytes, int source, int tag);
-  /// A message that was taken without its content (truncated): counts as the next one.
+  /// Counts a message that was taken without its content (truncated) as the next one.
   void skip(int source, int tag);
-  /// Collective: what was sent to me and never came is lost.
+  /// Collective: what was sent to this rank and never arrived is lost.
   void settle();
   MPI_Comm comm() const noexcept { return comm_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/quiet.cc -- all ranks have talked to each other, and then nothing is sent: every third is away
-// from MPI, every third is blocked in it, and every third looks in now and then. How often their agents are woken
-// meanwhile is seen from outside.
+// tests/e2e/programs/quiet.cc -- all ranks talk to each other, and then nothing is sent: every
+// third is away from MPI, every third is blocked in it, and every third looks in now and then. How
+// often their agents wake meanwhile is seen from outside.
 #include <chrono>
 #include <thread>
 
@@ -10,7 +10,7 @@
 namespace {
 
 constexpr int kTag = 7;
-constexpr auto kAway = std::chrono::milliseconds(5);  // of one that looks in
+constexpr auto kAway = std::chrono::milliseconds(5);  // of a rank that looks in
 
 void all_pairs(const e2e::Proof& proof, e2e::Ledger& ledger) {
   for (int distance = 1; distance < proof.size(); ++distance) {
@@ -32,7 +32,7 @@ void look_in() {
   }
 }
 
-/// A rank that is blocked in MPI hears of the end from the rank before it.
+/// A rank that is blocked in MPI learns of the end from the rank before it.
 void rest_until_stop(const e2e::Proof& proof) {
   const int state = proof.rank() % 3;
   const bool heard_by_next = state == 0 && proof.rank() + 1 < proof.size();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/regions.cc -- put, get and fetch-and-add through the C++ interface, beside MPI
-// in the same process, many at once. Counts as messages: one an operation.
+// in the same process, many at once. Counts as messages: one per operation.
 //
-// Each rank owns a region: counters in front, then a block for each other rank, that one's alone.
-// What must hold: every number drawn from a counter was drawn once, the counters are the sum of
-// what was added, and what a get brings is what was put last. Between rounds each owner gives its
-// region another key; the old one must then be refused. After each round a rank tells how much it
-// has added so far.
+// Each rank owns a region: counters first, then a block for each other rank, which only that rank
+// uses. What must hold: every number drawn from a counter was drawn once, the counters are the sum
+// of what was added, and a get brings what was put last. Between rounds each owner gives its region
+// another key; the old one must then be refused. After each round a rank prints how much it has
+// added so far.
 #include "regions.h"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/regions.h -- parts of the program `regions`, some of `promises` and
-// `taken_back` too: fetch-and-adds to counters, and puts and gets to blocks that have a model in
-// plain memory. Main thread; operations end on any.
+// tests/e2e/programs/regions.h -- parts of the program `regions`, some also of `promises` and
+// `taken_back`: fetch-and-adds to counters, and puts and gets to blocks that have a model in plain
+// memory. Main thread; operations end on any.
 #pragma once
 
 #include <livebtl/engine.h>
@@ -15,7 +15,7 @@
 
 namespace e2e {
 
-/// Its value; ends the job if there is none.
+/// Returns its value; ends the job if there is none.
 template <class T>
 T good(livebtl::Result<T> result) {
   if (result) return std::move(*result);
@@ -28,7 +28,7 @@ T good(livebtl::Result<T> result) {
 struct Step : livebtl::Operation {
   Step();
   bool idle() const { return !begun || over.load(std::memory_order_acquire); }
-  /// Was begun, and has been seen to be over: not again.
+  /// True once: it was begun, and is now seen to be over.
   bool take_end(Proof& proof);
 
   std::atomic<bool> over = false;
@@ -41,19 +41,19 @@ struct Contact {
   std::uint64_t key = 0;
 };
 
-/// This rank's way to the regions of all.
+/// How this rank reaches everyone's regions.
 struct Reach {
   Proof& proof;
   livebtl::Engine& engine;
   livebtl::Port& port;
   Chance chance;
-  std::vector<Contact> contacts{};  // by rank, as the rest
+  std::vector<Contact> contacts{};  // by rank, as are the peers
   std::vector<livebtl::Destination> peers{};
 
   int other_rank();
   livebtl::Destination at(int rank) const { return peers[static_cast<std::size_t>(rank)]; }
   std::uint64_t key(int rank) const { return contacts[static_cast<std::size_t>(rank)].key; }
-  /// Starts it, however often the engine is busy.
+  /// Starts it, retrying while the engine is busy.
   template <class Start>
   void begin(Step& step, Start start) {
     using livebtl::Accept;
@@ -67,8 +67,8 @@ struct Reach {
   }
 };
 
-/// Fetch-and-adds, many at once, to the counters that stand in front of each region. The first
-/// gives numbers, each once; to the others anything is added.
+/// Fetch-and-adds, many at once, to the counters at the start of each region. The first counter
+/// gives out numbers, each once; to the others anything is added.
 class Adders {
  public:
   static constexpr std::size_t kCounters = 4;
@@ -77,19 +77,19 @@ class Adders {
   explicit Adders(Reach& reach) : reach_(reach), all_(kAtOnce) {}
   /// counters: this rank's, while nobody adds.
   void begin_round(const std::byte* counters, std::uint64_t adds);
-  /// true: something is still under way.
+  /// Returns true if something is still under way.
   bool move();
   /// Collective, when nobody adds any more.
   void check(const std::byte* counters);
   std::uint64_t adds() const { return adds_; }
-  /// How many were begun and not over, in the mean of all moves with more to begin.
+  /// How many were in flight, on average over all moves with more to begin.
   std::uint64_t in_flight() const {
     return in_flight_looks_ == 0 ? 0 : in_flight_sum_ / in_flight_looks_;
   }
 
  private:
-  static constexpr std::size_t kAtOnce = 96;  // 64 are still in flight where some have ended
-  static constexpr std::uint64_t kGivenMax = 1u << 24;  // in a round, by far
+  static constexpr std::size_t kAtOnce = 96;  // so that 64 stay in flight when some have ended
+  static constexpr std::uint64_t kGivenMax = 1u << 24;  // per round, by a wide margin
 
   struct Adder {
     Step step;
@@ -107,7 +107,7 @@ class Adders {
   std::uint64_t drawn_ = 0, drawn_sum_ = 0, drawn_squares_ = 0;
 };
 
-/// Eight puts and gets at once, each in a slot of this rank's block at the others.
+/// Eight puts and gets at once, each in a slot of this rank's block at the other ranks.
 class Writers {
  public:
   static constexpr std::size_t kSlots = 8;

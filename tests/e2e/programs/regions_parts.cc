@@ -79,8 +79,8 @@ void Adders::end(Adder& adder) {
   drawn_squares_ += adder.found * adder.found;
 }
 
-// All over the job, in words that wrap: the first counters gave the numbers from `before_` on,
-// once.
+// Over the whole job, in words that wrap: the first counters gave out the numbers from `before_`
+// on, once each.
 void Adders::check(const std::byte* counters) {
   std::uint64_t now[kCounters];
   std::memcpy(now, counters, kBytes);

@@ -2,8 +2,8 @@
 // tests/e2e/programs/remapped.cc -- each rank sends to its neighbours from memory that is
 // unmapped after each message and mapped anew at the same address, and receives into such memory.
 //
-// Code that remembers an address for longer than a message (a registration of it, above all) would
-// send or overwrite pages that no longer exist.
+// Code that remembers an address beyond one message (above all, a registration of it) would send or
+// overwrite pages that no longer exist.
 #include <sys/mman.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kBytesMax = 3u << 20;
 constexpr std::array<std::size_t, 6> kSizes{100, 9'000, 70'000, 200'000, 600'000, kBytesMax};
 
-/// Memory that comes back at the same place with nothing of what was there.
+/// Memory that returns at the same place with nothing of its former content.
 class Mapping {
  public:
   Mapping() : bytes_(map(nullptr)) {}
@@ -25,7 +25,7 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
 
   std::byte* data() const { return bytes_; }
-  /// Elsewhere only if another thread takes the place just then.
+  /// It moves only if another thread takes the place at that moment.
   void anew() {
     std::byte* const before = bytes_;
     ::munmap(before, kBytesMax);
@@ -46,7 +46,7 @@ class Mapping {
   std::uint64_t same_ = 0;
 };
 
-/// A message to one neighbour for one from the other.
+/// Sends a message to one neighbour and receives one from the other.
 void shift(e2e::Ledger& ledger, Mapping& mine, Mapping& theirs, std::size_t bytes, int to,
            int from) {
   ledger.write(mine.data(), bytes, to, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/semantics.cc -- what MPI promises of point-to-point calls, each in a part that
-// says in its name what is wrong if it fails. It passes on any MPI.
+// tests/e2e/programs/semantics.cc -- what MPI promises of point-to-point calls, each in a part
+// whose name says what is wrong if it fails. It passes on any MPI.
 #include "semantics.h"
 
 namespace e2e {

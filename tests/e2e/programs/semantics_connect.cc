@@ -4,7 +4,7 @@
 
 namespace e2e {
 
-/// Even and odd ranks meet as if they were strangers: by MPI_Comm_accept and MPI_Comm_connect.
+/// Even and odd ranks meet as strangers: by MPI_Comm_accept and MPI_Comm_connect.
 void connected(Semantics& s) {
   if (s.size < 2) return;
   const int side = s.rank % 2;

@@ -44,7 +44,7 @@ void probed_with_claim(Semantics& s, std::size_t bytes, bool waits) {
   MPI_Barrier(s.comm);
 }
 
-/// So many are sent before a message that the next rank waits for first.
+/// Sends that many before the one message that the next rank receives first.
 void behind_others(Semantics& s, std::size_t count, std::size_t bytes) {
   constexpr int kOthersTag = kMatchTag + 20;
   const Buffer out = s.message(s.rank, kOthersTag, bytes);
@@ -65,7 +65,7 @@ void behind_others(Semantics& s, std::size_t count, std::size_t bytes) {
     s.judge(each, kOthersTag, "a message that many others stood before");
 }
 
-/// The same number may name another communicator soon: nothing of the old one may be found there.
+/// Another communicator may soon have the same number: it must find nothing of the old one.
 void one_after_the_other(Semantics& s) {
   for (int i = 0; i < 10; ++i) {
     MPI_Comm copy;
@@ -85,7 +85,7 @@ void one_after_the_other(Semantics& s) {
   }
 }
 
-/// Ranks in turned order: a rank of the new one is another process.
+/// Ranks in reverse order: each rank of the new communicator is another process.
 void turned_around(Semantics& s) {
   MPI_Comm turned;
   MPI_Comm_split(s.comm, 0, -s.rank, &turned);
@@ -128,14 +128,14 @@ void between_groups(Semantics& s) {
 
 }  // namespace
 
-/// More messages than there is credit for, of which none is received before the one behind them.
+/// More messages than there is credit for, none of which is received before the one after them.
 void unreceived(Semantics& s) {
   behind_others(s, 5000, 1);
   behind_others(s, 400, 4096);
   behind_others(s, 60, 300000);
 }
 
-/// A receive of any tag stands while Open MPI's own messages, with negative tags, pass by.
+/// A receive of any tag waits while Open MPI's own messages, with negative tags, pass by.
 void wildcards(Semantics& s) {
   const int tags[] = {0, kMatchTag, largest_tag()};
   for (const int tag : tags) {
@@ -195,7 +195,7 @@ void cancelling(Semantics& s) {
     MPI_Test_cancelled(&status, &cancelled);
     s.proof.expect(cancelled != 0, "a receive that nobody sends to was not cancelled");
   }
-  // What comes later finds no trace of it.
+  // Later messages find no trace of it.
   const Buffer out = s.message(s.rank, kMatchTag + 6, 4);
   Buffer in(4);
   MPI_Barrier(s.comm);

@@ -9,7 +9,7 @@
 namespace e2e {
 namespace {
 
-// On both sides of what is sent at once, and of what is offered first.
+// Sizes on both sides of the limit between what is sent at once and what is offered first.
 constexpr std::size_t kSizes[] = {0, 1, 8, 64, 4095, 4096, 4097, 65536, 300000, 1 << 20, 4 << 20};
 constexpr int kSizesCount = static_cast<int>(std::size(kSizes));
 constexpr int kTagModes = 10;
@@ -27,7 +27,7 @@ const Mode kModes[] = {{"standard", MPI_Send, MPI_Isend, MPI_Send_init},
                        {"synchronous", MPI_Ssend, MPI_Issend, MPI_Ssend_init},
                        {"ready", MPI_Rsend, MPI_Irsend, MPI_Rsend_init}};
 
-/// What a buffered send may use.
+/// The memory that buffered sends may use.
 class Attached {
  public:
   explicit Attached(std::size_t bytes) : memory_(bytes + 16 * MPI_BSEND_OVERHEAD) {
@@ -50,13 +50,13 @@ bool over_pml(std::string_view name) {
   return pml != nullptr && name == pml;
 }
 
-/// Open MPI's ob1, and the cm of 5.0, send other content when a buffered send is started again.
+/// Open MPI's ob1, and 5.0's cm, send other content when a buffered send is started again.
 int turns_of(const Mode& mode) {
   const bool faulty = over_pml("ob1") || (OMPI_MAJOR_VERSION >= 5 && over_pml("cm"));
   return faulty && mode.send == MPI_Bsend ? 1 : 3;
 }
 
-/// The receives stand before anybody sends, as ready mode wants it.
+/// The receives are posted before anybody sends, as ready mode requires.
 void exchange(Semantics& s, const Mode& mode, std::size_t bytes, bool blocking) {
   const int count = static_cast<int>(bytes);
   Buffer out = s.message(s.rank, kTagModes, bytes);
@@ -78,7 +78,7 @@ void exchange(Semantics& s, const Mode& mode, std::size_t bytes, bool blocking) 
   s.judge(in, status, kTagModes, mode.name);
 }
 
-/// A synchronous send has not ended before it is received.
+/// A synchronous send does not end before it is received.
 void synchronous_waits(Semantics& s) {
   Buffer out = s.message(s.rank, kTagModes + 1, 8), in(8);
   MPI_Request send;
@@ -92,7 +92,7 @@ void synchronous_waits(Semantics& s) {
   s.judge(in, kTagModes + 1, "a synchronous send that waited");
 }
 
-/// A request may be freed while it is active; the message goes its way.
+/// A request may be freed while it is active; the message still arrives.
 void freed_while_active(Semantics& s) {
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{1} << 20}) {
     Buffer out = s.message(s.rank, kTagModes + 2, bytes), in(bytes);
@@ -103,11 +103,11 @@ void freed_while_active(Semantics& s) {
     MPI_Recv(in.data(), static_cast<int>(bytes), MPI_BYTE, s.previous(), kTagModes + 2, s.comm,
              MPI_STATUS_IGNORE);
     s.judge(in, kTagModes + 2, "a send whose request was freed");
-    MPI_Barrier(s.comm);  // `out` is free only now
+    MPI_Barrier(s.comm);  // only now is `out` free
   }
 }
 
-/// One message of each size, sent and received by requests that are started over and over.
+/// One message of each size, sent and received by requests that are started repeatedly.
 class Repeated {
  public:
   Repeated(Semantics& s, const Mode& mode) : s_(s), name_(mode.name) {
@@ -150,13 +150,13 @@ class Repeated {
 
 }  // namespace
 
-// The largest message twice: that it has been received does not mean yet that the sender knows.
+// Room for the largest message twice: the sender may not know yet that it has been received.
 void modes(Semantics& s) {
   const Attached attached(std::size_t{12} << 20);
   for (const Mode& mode : kModes) {
     for (const std::size_t bytes : kSizes) {
       exchange(s, mode, bytes, false);
-      // All ranks stand in a blocking send at once: the receives are there.
+      // All ranks are in a blocking send at once: the receives are posted.
       exchange(s, mode, bytes, true);
     }
   }

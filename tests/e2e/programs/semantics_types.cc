@@ -27,7 +27,7 @@ MPI_Datatype pairs() {
   return resized;
 }
 
-/// Every second element; what lies between must stay as it is.
+/// Every second element; what lies between must stay unchanged.
 void vectors(Semantics& s, int count) {
   MPI_Datatype every_second;
   MPI_Type_vector(count, 1, 2, MPI_INT, &every_second);
@@ -42,7 +42,7 @@ void vectors(Semantics& s, int count) {
   MPI_Type_commit(&every_second);
   MPI_Request receive;
   MPI_Irecv(in.data(), 1, every_second, s.previous(), kTag, s.comm, &receive);
-  MPI_Type_free(&every_second);  // while the receive is
+  MPI_Type_free(&every_second);  // while the receive is active
   MPI_Wait(&receive, MPI_STATUS_IGNORE);
   MPI_Wait(&send, MPI_STATUS_IGNORE);
   bool good = true;
@@ -109,7 +109,7 @@ void expect_truncated(Semantics& s, int error, const MPI_Status& status, bool ga
   s.proof.expect(status.MPI_SOURCE == s.previous(), "a cut message has no source");
 }
 
-/// A message that is twice as long as the buffer; nothing is written behind the buffer.
+/// A message twice as long as the buffer; nothing is written past the buffer.
 void cut(Semantics& s, std::size_t bytes, bool blocking) {
   const Buffer out = s.message(s.rank, kTag + 3, 2 * bytes);
   Buffer in(bytes + 64, std::byte{0xab});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/spawn.cc -- MPI_Comm_spawn over and over: two children a round, which exchange
-// checked messages with all parents over the merged communicator and leave again.
+// tests/e2e/programs/spawn.cc -- MPI_Comm_spawn again and again: two children a round, which
+// exchange checked messages with all parents over the merged communicator and then leave.
 //
-// Parents and children name their messages by their rank in the merged communicator.
+// Parents and children name their messages by their ranks in the merged communicator.
 #include "proof.h"
 
 namespace {

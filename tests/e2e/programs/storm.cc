@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/storm.cc -- point-to-point storm: every way to send and match a message, over
-// and over.
+// tests/e2e/programs/storm.cc -- point-to-point storm: every way to send and match a message, again
+// and again.
 //
-// --bytes is the largest message (0 B .. 1 GiB); the largest is sent in the first round and then in
-// every 50th. A size of 1 needs the runtime's loopback to itself and is allowed.
+// --bytes is the largest message (0 B .. 1 GiB); it is sent in the first round and then in every
+// 50th. A job of size 1 needs the runtime's loopback, and is allowed.
 #include "storm_parts.h"
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/storm_bulk.cc -- the parts of the storm that move much: all sizes, floods,
-// derived datatypes.
+// tests/e2e/programs/storm_bulk.cc -- the parts of the storm that move much data: all sizes,
+// floods, derived datatypes.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -54,7 +54,7 @@ MPI_Datatype struct_type() {
   return type;
 }
 
-/// Sends `type` from a scattered buffer, receives it as bytes, and the other way round.
+/// Sends `type` from a scattered buffer and receives it as bytes, and the other way round.
 void exchange_type(Storm& storm, MPI_Datatype type) {
   MPI_Type_commit(&type);
   int bytes = 0;
@@ -92,7 +92,7 @@ void all_sizes(Storm& storm) {
     shift(storm, bytes, kTagSizes, mine, theirs);
   }
   for (std::size_t power = 16; power <= cap; power *= 2) {
-    const std::size_t delta = storm.chance.below(3);  // one below, at, or one above the power
+    const std::size_t delta = storm.chance.below(3);  // one below, at or above the power
     shift(storm, std::min(power + delta - 1, cap), kTagSizes, mine, theirs);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/storm_match.cc -- the parts of the storm that try matching: wildcards,
+// tests/e2e/programs/storm_match.cc -- the parts of the storm that test matching: wildcards,
 // unexpected messages, probes, cancel, synchronous mode, truncation.
 #include <algorithm>
 #include <cstddef>
@@ -130,7 +130,7 @@ void unexpected_messages(Storm& storm) {
   send_to_all(storm, kTagWild, kCount, kBytes, out);
   MPI_Barrier(storm.ledger.comm());
   Buffer buffer(kBytes);
-  for (int tag = kTagWild + 3; tag >= kTagWild; --tag) {  // against the order of sending
+  for (int tag = kTagWild + 3; tag >= kTagWild; --tag) {  // in reverse order of sending
     for (int i = 0; i < kCount / 4; ++i) {
       for (int step = 1; step < storm.size; ++step) {
         MPI_Status status;
@@ -202,9 +202,9 @@ void synchronous_sends(Storm& storm) {
   }
 }
 
-// Open MPI 4.1.4's own pml ob1 writes behind the buffer of a large truncated receive when its BTL
-// has put or get; a comparison run over it passes with --mca btl_vader_single_copy_mechanism none
-// and 2 ranks or more.
+// Open MPI 4.1.4's own pml ob1 writes past the buffer of a large truncated receive when its BTL has
+// put or get; a comparison run over it passes with --mca btl_vader_single_copy_mechanism none and 2
+// ranks or more.
 void truncated_receives(Storm& storm) {
   const int right = (storm.rank + 1) % storm.size;
   const int left = (storm.rank + storm.size - 1) % storm.size;

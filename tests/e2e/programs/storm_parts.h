@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/storm_parts.h -- the parts of the point-to-point storm. Each is collective,
-// leaves nothing outstanding, and draws what all ranks must agree on from `chance`, which stands
-// alike on all ranks.
+// leaves nothing outstanding, and draws what all ranks must agree on from `chance`, which is in the
+// same state on all ranks.
 #pragma once
 
 #include "proof.h"

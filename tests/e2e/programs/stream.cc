@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/stream.cc -- a steady stream of messages among all pairs; says as it goes how
-// fast it runs and what its longest gap between two deliveries was. Each round ends with a
-// computation on what came and an all-to-all of its results, so that the result of the whole tells
-// of every byte. The main job of scripts/demo and of the tests in guests.
-//
-// --messages N: of the largest messages, one in N exchanges (1).
-// One JSON line a rank and quarter of a second: {"stream": rank, "t": unix seconds, "messages",
-// "bytes", "gap_us"}.
+// tests/e2e/programs/stream.cc -- a steady stream of messages among all pairs; reports how fast it
+// runs and its longest gap between two deliveries. Each round ends with a computation on what was
+// received and an all-to-all of its results, so that the final result depends on every byte. The
+// main job of scripts/demo and of the tests in guests.
+// --messages N: sends the largest messages in one of N exchanges (1).
+// One line of JSON per rank and quarter of a second: {"stream": rank, "t": unix seconds,
+// "messages", "bytes", "gap_us"}.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -64,7 +63,7 @@ struct Lane {
 
 constexpr std::size_t kLargest = 200'000;
 
-/// Of everything that any rank has received so far.
+/// Computes from everything that any rank has received so far.
 class Computation {
  public:
   explicit Computation(int ranks) : out_(static_cast<std::size_t>(ranks)), in_(out_.size()) {}

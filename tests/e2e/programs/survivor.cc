@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/survivor.cc -- rank 1 dies; what rank 0 has open with it, and what it asks of
-// it after, must end with an error and not wait for ever. For mpirun --enable-recovery. Rank 0
-// prints a line of JSON for each call. `listens`: rank 0 never names rank 1, and only hears from it;
-// `elsewhere`: it has named it on another communicator than the one on which it waits.
+// tests/e2e/programs/survivor.cc -- rank 1 dies; what rank 0 has open with it, and what it then
+// asks of it, must end with an error and not wait for ever. For mpirun --enable-recovery. Rank 0
+// prints a line of JSON for each call. `listens`: rank 0 never names rank 1, and only hears from
+// it; `elsewhere`: it has named it on a communicator other than the one on which it waits.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kLargeBytes = 4 << 20;
 
-/// A line for each call that has ended.
+/// Prints a line for a call that has ended.
 void tell(const char* call, int error) {
   int found = MPI_SUCCESS;
   MPI_Error_class(error, &found);
@@ -24,7 +24,7 @@ void tell(const char* call, int error) {
   std::fflush(stdout);
 }
 
-/// Rank 1 is alive when they begin, as it is told to die afterwards, and dead before they can end.
+/// Rank 1 is alive when these begin, since it is told to die later, and dead before they can end.
 struct BegunBefore {
   std::vector<char> large = std::vector<char>(kLargeBytes);
   int x = 0;
@@ -37,7 +37,7 @@ struct BegunBefore {
   }
 };
 
-/// A communicator without a dead member goes on.
+/// Does a communicator without a dead member still work?
 bool alone_goes_on() {
   int in = 0;
   const int out = 42;
@@ -77,7 +77,7 @@ int survive() {
   return tell_done();
 }
 
-/// What rank 0 waits for is from any source, and rank 1 dies when it has sent once.
+/// Rank 0 only receives from any source, and rank 1 dies once it has sent.
 int listen(MPI_Comm comm) {
   int x = 0;
   MPI_Request begun;
@@ -96,7 +96,7 @@ void send_and_die(MPI_Comm comm) {
   std::raise(SIGKILL);
 }
 
-/// Rank 1 was named where the copy was made, and is not on the copy.
+/// Rank 1 was named where the copy was made, but not on the copy.
 int wait_elsewhere(int rank) {
   MPI_Comm copy, other;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
@@ -105,7 +105,7 @@ int wait_elsewhere(int rank) {
   if (rank == 1) std::raise(SIGKILL);
   int x = 0;
   tell("recv from any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 5, copy, MPI_STATUS_IGNORE));
-  // It has ended when it is begun, and is looked at once more when rank 1 is named on another communicator.
+  // It ends at once, and is checked again when rank 1 is named on another communicator.
   MPI_Request begun;
   MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &begun);
   tell("send elsewhere", MPI_Send(&x, 1, MPI_INT, 1, 6, other));

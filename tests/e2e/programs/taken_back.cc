@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/taken_back.cc -- memory that a peer puts into without a pause is deregistered
 // and at once used for something else. Through the C++ interface, beside MPI in the same process.
-// Counts as messages: one a put.
+// Counts as messages: one per put.
 //
-// Each rank puts into its right neighbour's memory until it is refused. What must hold: no byte
+// Each rank puts into its right neighbour's memory until that is refused. What must hold: no byte
 // changes after deregister_region() has returned, and a put ends well or with kBadKey. The memory
-// lies between pages that nobody may touch, and is either written full or forbidden, too. A thread
-// of its own moves the engine, so that bytes arrive while the other one deregisters.
+// lies between pages that nobody may touch; it is then overwritten, in some rounds after it was
+// inaccessible. A separate thread moves the engine, so that bytes arrive during deregistration.
 #include "taken_back.h"
 
 #include <sched.h>
@@ -27,7 +27,7 @@ using e2e::place_of;
 using e2e::Proof;
 using livebtl::Errc;
 
-constexpr std::uint64_t kAccessesMax = 60;  // that are waited for before the memory is taken back
+constexpr std::uint64_t kAccessesMax = 60;  // waited for before the memory is taken back
 
 /// Moves the engine, whatever the main thread does.
 class Mover {
@@ -50,7 +50,7 @@ class Mover {
   std::thread thread_;
 };
 
-/// What is put into the neighbour's memory until that is refused.
+/// Puts into the neighbour's memory until they are refused.
 class Puts {
  public:
   explicit Puts(e2e::Reach& reach) : reach_(reach), all_(kSizes.size()) {
@@ -61,7 +61,7 @@ class Puts {
     key_ = key;
     is_refused_ = false;
   }
-  /// true: there are more, or some under way.
+  /// Returns true if there are more, or some under way.
   bool move() {
     bool busy = false;
     for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -82,7 +82,7 @@ class Puts {
     std::vector<std::byte> bytes;
   };
 
-  // All words of a put are the same, and no other's.
+  // All words of a put are the same, and differ from every other put's.
   void begin(Put& put, std::size_t index) {
     const std::uint64_t word = reach_.chance.next();
     for (std::size_t at = 0; at < put.bytes.size(); at += 8)
@@ -165,7 +165,7 @@ class Storm {
     return mine.key;
   }
 
-  // In every third round what had arrived is looked at first, in every third nobody may come near.
+  // In every third round, first checks what had arrived; in every third, forbids all access.
   void take_back(Guarded& memory, std::uint64_t key) {
     const bool gone = port_->deregister_region(key).has_value();
     const std::uint64_t way = reach_.proof.round() % 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/taken_back.h -- part of the program `taken_back`: the memory that is
-// registered, taken back and used for something else. Main thread.
+// tests/e2e/programs/taken_back.h -- part of the program `taken_back`: memory that is registered,
+// taken back and used for something else. Main thread.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 namespace e2e {
 
-/// Of the puts that are under way at once, each to a place of its own: in one frame, and in pieces.
+/// Sizes of the puts under way at once, each with its own place: in one frame, and in pieces.
 inline constexpr std::array<std::size_t, 8> kSizes{64,      8192,      100'000,   300'000,
                                                    600'000, 1'000'000, 1'000'000, 2'000'000};
 inline constexpr std::size_t kPage = 4096;
@@ -25,7 +25,7 @@ constexpr std::size_t place_of(std::size_t index) {
 }
 inline constexpr std::size_t kBytes = place_of(kSizes.size());
 
-/// Memory between two pages that nobody may touch.
+/// Memory between two inaccessible pages.
 class Guarded {
  public:
   Guarded() {
@@ -40,7 +40,7 @@ class Guarded {
   Guarded& operator=(const Guarded&) = delete;
 
   std::byte* data() const { return begin_; }
-  /// From now on an access ends the job; the kernel, which copies for others, gets an error.
+  /// From now on an access ends the job; the kernel, when it copies for others, gets an error.
   void forbid() { protect(PROT_NONE); }
   void allow() { protect(PROT_READ | PROT_WRITE); }
   void use_otherwise(std::uint64_t seed) {
@@ -58,7 +58,7 @@ class Guarded {
     }
     return true;
   }
-  /// How many puts had brought some of their bytes, and not all.
+  /// How many puts had delivered some of their bytes, but not all.
   std::uint64_t torn() const {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < kSizes.size(); ++i) {
@@ -74,7 +74,7 @@ class Guarded {
   }
 
   std::byte* begin_ = nullptr;
-  std::uint64_t seed_ = 0;  // of what it is used for
+  std::uint64_t seed_ = 0;  // of the content when it is used otherwise
 };
 
 }  // namespace e2e

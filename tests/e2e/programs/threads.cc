@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/threads.cc -- MPI_THREAD_MULTIPLE: four threads a rank, each with a
-// communicator and a ledger of its own, send to all ranks at once; two of them use one communicator
-// together and keep apart by tag.
+// tests/e2e/programs/threads.cc -- MPI_THREAD_MULTIPLE: four threads per rank, each with its own
+// communicator and ledger, send to all ranks at once; two of them share a communicator and are kept
+// apart by tag.
 #include <array>
 #include <thread>
 
@@ -19,7 +19,7 @@ struct Worker {
   int tag;
 };
 
-/// One message with each peer both ways, non-blocking, then blocking to the right by probe.
+/// One message with each peer both ways, non-blocking, then one to the right, found by probe.
 void exchange(Worker& worker, std::size_t bytes) {
   const int rank = worker.proof.rank(), size = worker.proof.size();
   const auto peers = static_cast<std::size_t>(size - 1);
@@ -57,7 +57,7 @@ void probed_shift(Worker& worker, std::size_t bytes) {
   MPI_Wait(&sending, MPI_STATUS_IGNORE);
 }
 
-/// A round of one thread; sizes alike on all ranks.
+/// One thread's round; sizes are the same on all ranks.
 void round(Worker& worker) {
   e2e::Chance chance(worker.proof.round() * 16 + static_cast<std::uint64_t>(worker.tag));
   for (int i = 0; i < 10; ++i) {

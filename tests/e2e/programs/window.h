@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/window.h -- a window of MPI's, of any flavour, over words that are zero at
-// first; for the programs `onesided` and `windows`. Made and freed collectively.
+// tests/e2e/programs/window.h -- an MPI window of any flavour, over words that are initially zero;
+// for the programs `onesided` and `windows`. Made and freed collectively.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace e2e {
 
 using Word = std::int64_t;
-/// Memory for a window, and for something else after it.
+/// Memory for a window, and afterwards for something else.
 using Words = std::vector<Word>;
 
 enum class Flavour { kCreate, kAllocate, kDynamic };
@@ -18,8 +18,8 @@ inline constexpr Flavour kFlavours[] = {Flavour::kCreate, Flavour::kAllocate, Fl
 
 class Window {
  public:
-  /// own: as long as the window; its memory, for the flavours whose memory is the user's. unit: of
-  /// displacements, in bytes; of a dynamic window it is 1.
+  /// own: its memory, as long as the window, for flavours whose memory is the user's. unit: of
+  /// displacements, in bytes; 1 for a dynamic window.
   Window(const Proof& proof, Flavour flavour, Words& own, std::size_t unit = 1)
       : proof_(proof),
         unit_(flavour == Flavour::kDynamic ? 1 : unit),
@@ -54,7 +54,7 @@ class Window {
     return displacements_[static_cast<std::size_t>(rank)] +
            static_cast<MPI_Aint>(word * sizeof(Word) / unit_);
   }
-  /// Looks at or writes this rank's own memory while nobody else does.
+  /// Reads or writes this rank's own memory while nobody else does.
   template <class Access>
   void in_own(Access access) const {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, proof_.rank(), 0, win_);

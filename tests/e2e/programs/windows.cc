@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/windows.cc -- windows of every flavour are made, used and freed again and
-// again, and their memory is used for other things at once; and a target computes without an MPI
-// call while others work on its window. Passive target throughout. Counts as messages: one a put or
-// an addition.
+// again, and their memory is at once used for other things; and a target computes without an MPI
+// call while others work on its window. Passive target throughout. Counts as messages: one per put
+// or addition.
 #include <algorithm>
 #include <atomic>
 
@@ -19,11 +19,11 @@ using e2e::Words;
 constexpr std::size_t kWords = 20'000;  // in a window; the first is a counter
 constexpr Word kAdditions = 20;
 
-/// Of a round.
+/// In each round.
 constexpr std::uint64_t kWindows = 4, kOfTheComputing = 3;
 constexpr std::uint64_t window_of(Flavour flavour) { return static_cast<std::uint64_t>(flavour); }
 
-/// No two windows have the same.
+/// Differs between any two windows.
 Words content(const Proof& proof, std::uint64_t window, int origin, std::size_t count) {
   Words words(count);
   const std::uint64_t name = proof.round() * kWindows + window;
@@ -53,7 +53,7 @@ void check_count(Proof& proof, const Window& window, Word counted) {
   for (Word i = 0; i < counted; ++i) proof.note_received(sizeof(Word));
 }
 
-/// Everyone writes its right neighbour's window full, and counts there.
+/// Everyone fills its right neighbour's window, and counts there.
 void make_use_free(Proof& proof, Flavour flavour, Words& own) {
   const Window window(proof, flavour, own);
   const int right = (proof.rank() + 1) % proof.size();
@@ -76,7 +76,7 @@ void make_use_free(Proof& proof, Flavour flavour, Words& own) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Of one origin in the window of a target that computes.
+/// One origin's share of the window of a target that computes.
 struct Share {
   Share(const Proof& proof, int origin)
       : words((kWords - 1) / static_cast<std::size_t>(proof.size())),
@@ -84,7 +84,7 @@ struct Share {
   std::size_t words, begin;
 };
 
-/// Writes its share full, and reads it again.
+/// Fills its share, and reads it back.
 void put_and_get(Proof& proof, const Window& window, int target) {
   const Share share(proof, proof.rank());
   const Words mine = content(proof, kOfTheComputing, proof.rank(), share.words);
@@ -110,7 +110,7 @@ void check_share(Proof& proof, const Window& window, int origin) {
   proof.note_received(share.words * sizeof(Word));
 }
 
-/// One rank looks at its own memory alone until all others have put, got and counted there.
+/// One rank only reads its own memory until all others have put, got and counted there.
 void target_computes(Proof& proof, Words& own) {
   const Window window(proof, Flavour::kCreate, own);
   proof.expect(window.is_unified(), "memory of a window is not seen by loads");
@@ -137,8 +137,8 @@ void target_computes(Proof& proof, Words& own) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// A window's former memory is used for something else; late writes to it are detected when the
-/// next window has ended.
+/// Uses a window's former memory for something else; late writes to it are detected when the next
+/// window has ended.
 void use_otherwise(Words& own) { std::fill(own.begin(), own.end(), Word{-1}); }
 void check_untouched(Proof& proof, const Words& own) {
   proof.expect(std::all_of(own.begin(), own.end(), [](Word word) { return word == -1; }),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts of instructions that may only fall: what is made of each that a run can come to, and of callgrind's files."""
+"""Counts of instructions that may only fall: how each count that a run can have is judged, and callgrind's files."""
 import os
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/background_test.cc -- a command that its caller does not wait for.
+// tests/unit/ctl-tool/background_test.cc -- a command whose caller does not wait for it.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>

@@ -69,7 +69,7 @@ TEST_CASE("list and status show every process") {
   const auto one = node.member(0), two = node.member(1);
   const auto list = node.btlctl({"list"});
   CHECK(list.code == 0);
-  // Each of the two has three peers on sm, itself among them: two pairs, and two with themselves.
+  // Each of the two has three peers on sm, itself included: two pairs, and two self-pairs.
   CHECK(list.out.find("sm (vader)  open             0       0      4     0 ") != std::string::npos);
   CHECK(list.out.find("tcp         open             0       0      0     3 ") != std::string::npos);
   const auto status = node.btlctl({"--json", "status", "--peers"}).json();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/child_end_test.cc -- how a child ended, also where a signal comes while it is waited for.
+// tests/unit/ctl-tool/child_end_test.cc -- how a child ended, even if signals arrive meanwhile.
 #include "ctl-tool/child_end.h"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ using namespace livebtl;
 
 namespace {
 
-int signals_to = -1;  // a pipe, with a byte for each
+int signals_to = -1;  // a pipe that gets a byte per signal
 
 void hear(int) { static_cast<void>(!::write(signals_to, "", 1)); }
 
@@ -29,7 +29,7 @@ pid_t child_that(const std::function<void()>& ends) {
   return child;
 }
 
-/// Signals without SA_RESTART, as btlctl takes them, while it is in force.
+/// Delivers signals without SA_RESTART, as btlctl receives them, as long as it lives.
 class SignalsOften {
  public:
   SignalsOften() {
@@ -56,7 +56,7 @@ class SignalsOften {
 }  // namespace
 
 TEST_CASE("a signal while a child is waited for does not hide its exit code") {
-  constexpr int kSignals = 20;  // some of them while it is waited for
+  constexpr int kSignals = 20;  // some arrive during the wait
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   const Fd heard(ends[0]), told(ends[1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/command_line_test.cc -- what is understood, what is refused, and what is made of
-// the definition.
+// tests/unit/ctl-tool/command_line_test.cc -- what is understood, what is refused, and what is
+// derived from the definition.
 #include "ctl-tool/command_line.h"
 #include "base/exit_code.h"
 
@@ -136,7 +136,7 @@ TEST_CASE("malformed command lines end with code 1 and a hint") {
   for (const auto& line : lines) {
     const auto end = ended(line);
     CHECK(end.exit_code == livebtl::ExitCode::kUsage);
-    CHECK(end.text.ends_with("--help\n"));  // whose, the next test sees
+    CHECK(end.text.ends_with("--help\n"));  // which command's help: see the next test
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/complete_test.cc -- what a shell is offered for the word that is being typed.
+// tests/unit/ctl-tool/complete_test.cc -- what a shell is offered for the word being typed.
 #include "ctl-tool/complete.h"
 
 #include <doctest/doctest.h>
@@ -59,7 +59,7 @@ TEST_CASE("commands, actions and options are those of the parser") {
   CHECK(offers({"hold", "start", "--"}, "--lease"));
   CHECK(offers({"hold", "start", "--"}, "--timeout"));
   CHECK_FALSE(offers({"list", "--"}, "--lease"));
-  CHECK_FALSE(offers({"vm", "restore", "--"}, "--lease"));  // accepted, and hidden
+  CHECK_FALSE(offers({"vm", "restore", "--"}, "--lease"));  // accepted, but hidden
   CHECK(offered({"-o", ""}) == Words{"text", "wide", "json"});
   CHECK(offered({"--output=w"}) == Words{"--output=wide"});
   CHECK(offered({"no", "such", ""}) != Words{});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/doctor_job_test.cc -- faults of a running job, and of hooks, planted one by one; and the line that
-// says that a job is up.
+// tests/unit/ctl-tool/doctor_job_test.cc -- faults of a running job, and of hooks, planted one by
+// one; and the line which says that a job is up.
 #include "ctl-tool/doctor_job.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/doctor_test.cc -- `btlctl doctor` on the machine that the test runs on, which has whatever faults
-// it has: those that are planted come on top of them.
+// tests/unit/ctl-tool/doctor_test.cc -- `btlctl doctor` on the machine that the test runs on,
+// whatever faults it has: the planted ones come on top.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -41,7 +41,7 @@ constexpr Planted kPlanted[] = {
     {"line-launcher", "btlctl --json doctor -- no-such-launcher -n 4 ./program"},
     {"line-usage", "btlctl --json doctor -- livebtl-run --shwo mpirun -n 4 ./program"},
     {"line-usage", "btlctl --json doctor -- btlctl vm migrate --domain vm1 --card hostdev0"},
-    // The file stands in front of libvirt's own, and is no library.
+    // This file comes before libvirt's own, and is not a library.
     {"vm-libvirt",
      "mkdir -p $LIVEBTL_RUNDIR/none; : >$LIVEBTL_RUNDIR/none/libvirt.so.0; "
      "LD_LIBRARY_PATH=$LIVEBTL_RUNDIR/none btlctl --json doctor -- btlctl vm migrate --domain vm1 "
@@ -105,7 +105,7 @@ TEST_CASE("a look that is interrupted finds no faults") {
   const auto one = node.member(0), two = node.member(1);
   two->signal(SIGSTOP);
   const auto command = node.start({"--json", "--timeout", "60", "doctor"});
-  ::usleep(2'000'000);  // until the job is asked
+  ::usleep(2'000'000);  // until the job has been asked
   command->signal(SIGINT);
   CHECK(command->end() == 130);
   CHECK(Json::parse(command->out)["exit_code"] == 130);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/fake_member.cc -- a process with a real agent and a fake engine, for tests of the
-// tool.
+// tests/unit/ctl-tool/fake_member.cc -- a process with a real agent and a fake engine, for tests of
+// the tool.
 //
-// usage: fake_member RANK [PEERS [BYTES]]. BYTES: that its transports have sent before. Settings from LIVEBTL_*. Prints "ready". Reads from standard input:
-// "hold RUNG", "release", "refuse RUNG", "relay ENDPOINTS" (of another node); answers "ok"; ends at the end of the input.
+// usage: fake_member RANK [PEERS [BYTES]]. BYTES: what each of its transports has already sent.
+// Settings from LIVEBTL_*. Prints "ready". Reads from standard input: "hold RUNG", "release",
+// "refuse RUNG", "relay ENDPOINTS" (of another node); answers "ok"; ends at the end of the input.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/golden.h -- what the program answers, compared with a file in golden/: "$ LINE"
-// and what came of it. LIVEBTL_WRITE_GOLDEN=1 writes the file anew, for a look at what changed.
+// tests/unit/ctl-tool/golden.h -- compares the program's answers with a file in golden/: "$ LINE",
+// then the answer. LIVEBTL_WRITE_GOLDEN=1 writes the file anew, to show what changed.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 
 namespace livebtl::test {
 
-/// answer: of the words of one line; ends with a line feed.
+/// answer: what the program answers to the words of one line; ends with a line feed.
 inline void check_golden(
     const std::string& path,
     const std::function<std::string(const std::vector<std::string>&)>& answer) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/golden_json_test.cc -- the document of every command, byte for byte but for what
-// differs from run to run.
+// tests/unit/ctl-tool/golden_json_test.cc -- the document of every command, byte for byte except
+// for what differs from run to run.
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -33,8 +33,8 @@ std::string masked(std::string text) {
   return text;
 }
 
-/// What doctor finds, and its exit code, is this machine's; of the settings the first one will do. Both documents
-/// are too long for std::regex, which recurses once a character.
+/// What doctor finds and its exit code depend on this machine; of the settings, the first will
+/// do. Both documents are too long for std::regex, which recurses once per character.
 std::string shortened(int code, const std::string& out) {
   std::string number = std::to_string(code);
   nlohmann::json document = nlohmann::json::parse(out, nullptr, false);

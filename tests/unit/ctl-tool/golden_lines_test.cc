@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/golden_lines_test.cc -- which command lines are understood, and what is said of
-// those that are not, word for word.
+// tests/unit/ctl-tool/golden_lines_test.cc -- which command lines are understood, and the exact
+// words about those that are not.
 #include "ctl-tool/command_line.h"
 #include "golden.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/help_test.cc -- btlctl help, with a man that has the page, one that has not, and without any; and
-// --generate, which makes the pages.
+// tests/unit/ctl-tool/help_test.cc -- btlctl help, with a man that has the page, with one that does
+// not, and without man; and --generate, which makes the pages.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -11,7 +11,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// Puts a man there that has the page btlctl-switch alone, and prints what it was called with.
+/// Installs a man that has only the page btlctl-switch, and prints its arguments.
 std::string with_man(const Scratch& files) {
   const std::string path = files / "man";
   write_file(path,

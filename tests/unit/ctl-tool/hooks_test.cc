@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/hooks_test.cc -- btlctl hooks install | remove | check: what is written, and what is left
-// alone; and what hooks call.
+// tests/unit/ctl-tool/hooks_test.cc -- btlctl hooks install | remove | check: what is written, what
+// is left alone, and what the hooks call.
 #include <doctest/doctest.h>
 
 #include "node_of_children.h"
@@ -39,7 +39,7 @@ TEST_CASE("a hook is installed once, whatever a call left that was killed") {
   const auto install = [&] {
     return image.node.btlctl({"hooks", "install", "criu", "--root", other});
   };
-  CHECK(install().code == 2);  // a slip of the fingers makes no tree
+  CHECK(install().code == 2);  // a typo creates no tree
   image.sh("mkdir $image/new");
   CHECK(install().code == 0);
 }
@@ -114,7 +114,7 @@ TEST_CASE("what was edited is kept, where nobody calls it") {
 TEST_CASE("what was installed is removed, and nothing that is somebody else's") {
   Image image;
   const std::string folder = "$image/usr/local/libexec/livebtl";
-  CHECK(image.hooks("remove", "criu").code == 0);  // there is none
+  CHECK(image.hooks("remove", "criu").code == 0);  // nothing to remove
   CHECK(image.hooks("install", "criu").code == 0);
   CHECK(image.node.btlctl({"--dry-run", "hooks", "remove", "criu", "--root", image.root}).code ==
         0);
@@ -122,7 +122,7 @@ TEST_CASE("what was installed is removed, and nothing that is somebody else's") 
   CHECK(image.hooks("remove", "criu").code == 0);
   CHECK(image.sh("ls -A " + folder).out.empty());
   CHECK(image.hooks("check", "criu").code == 3);
-  CHECK(image.node.btlctl({"hooks", "remove", "--root", image.root}).code == 1);  // which?
+  CHECK(image.node.btlctl({"hooks", "remove", "--root", image.root}).code == 1);  // which one?
   image.hooks("install", "criu");
   image.sh("echo '# mine' >>" + folder + "/criu");
   CHECK(image.hooks("remove", "criu").code == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/late_answers_test.cc -- what status and watch make of a process that answers late, or to what it
-// was asked before.
+// tests/unit/ctl-tool/late_answers_test.cc -- what status and watch make of a process that answers
+// late, or that answers an earlier question.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>

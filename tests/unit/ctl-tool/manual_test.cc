@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/manual_test.cc -- the manual says what the program does: each command has a page, whose synopsis is
-// the parser's, and each place in a page can be filled in.
+// tests/unit/ctl-tool/manual_test.cc -- the manual matches the program: each command has a page
+// whose synopsis is the parser's, and each placeholder in a page can be filled in.
 #include <doctest/doctest.h>
 
 #include <algorithm>

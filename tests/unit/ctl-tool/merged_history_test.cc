@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/merged_history_test.cc -- what the members of a job remember of a switch, put together.
+// tests/unit/ctl-tool/merged_history_test.cc -- what a job's members remember of a switch, merged.
 #include "ctl-tool/merged_history.h"
 
 #include <doctest/doctest.h>

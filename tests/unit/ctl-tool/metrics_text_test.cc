@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/metrics_text_test.cc -- the text for monitoring systems: both forms, labels, and its size.
+// tests/unit/ctl-tool/metrics_text_test.cc -- the text for monitoring systems: both forms, its
+// labels and its size.
 #include "ctl-tool/metrics_text.h"
 
 #include <doctest/doctest.h>
@@ -21,7 +22,7 @@ bool has(const std::string& text, const std::string& line) {
   return text.find(line + "\n") != std::string::npos;
 }
 
-/// What stands before the value: name and labels. All of them are different.
+/// What precedes the values: names and labels. Each occurs only once.
 std::set<std::string> series_of(const std::string& text) {
   std::set<std::string> series;
   std::istringstream lines(text);
@@ -48,7 +49,7 @@ TEST_CASE("OpenMetrics: families are declared once, counters end in _total, and 
             "livebtl_pairs{user=\"alice\",mpi_job=\"job-1\",rank=\"3\",transport=\"tcp\",lane="
             "\"ordered\"} 2"));
   CHECK(has(text, "livebtl_switch_unfinished{user=\"alice\",mpi_job=\"job-1\",rank=\"1\"} 0"));
-  CHECK(text.find(",job=") == std::string::npos);  // Prometheus puts the name of its scrape there
+  CHECK(text.find(",job=") == std::string::npos);  // Prometheus puts its scrape's name there
   std::set<std::string> families;
   std::istringstream lines(text);
   const std::regex sample(R"re([a-z_]+(\{([a-z_]+="([^"\\\n]|\\.)*",?)+\})? -?[0-9.]+)re");
@@ -106,7 +107,7 @@ TEST_CASE("no series is there twice: jobs of one name, of two users, in two dire
   others.user = "bob";
   second.pages.resize(1);
   second.pages[0].member.process = ProcessId{200};
-  second.pages.push_back(first.pages[1]);  // the same process, of copied files
+  second.pages.push_back(first.pages[1]);  // the same process, from copied files
   second.unread.push_back({"rank 9", {Errc::kCorrupt, "no page"}});
   const std::string text = metrics_text({first, second, others}, MetricsForm::kOpenMetrics);
   series_of(text);

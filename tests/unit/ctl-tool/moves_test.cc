@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/moves_test.cc -- the rules of `switch` that status tells.
+// tests/unit/ctl-tool/moves_test.cc -- the rules of `switch` that status shows.
 #include "ctl-tool/moves.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ Standing standing_on(const std::string& node, const std::string& host) {
 TEST_CASE("a job that nobody has switched has no rule to tell") {
   CHECK(moves_in_force({}).empty());
   Standing one = standing_on("0000000000000001", "node1");
-  one.routing.excluded = {"ofi", "verbs"};  // btlctl list has those
+  one.routing.excluded = {"ofi", "verbs"};  // btlctl list shows those
   CHECK(moves_in_force({&one}).empty());
 }
 
@@ -30,7 +30,7 @@ TEST_CASE("rules of the job come before those of nodes, which are named as peopl
   Standing one = standing_on("0000000000000001", "node1");
   one.routing.moved = {{"sm", "tcp"}, {"verbs", "tcp"}};
   one.routing.nodes["0000000000000001"].moved = {{"tcp", "ofi"}, {"verbs", "verbs"}};
-  one.routing.nodes["00000000000000ff"].moved = {{"sm", "tcp"}};  // of which no process answered
+  one.routing.nodes["00000000000000ff"].moved = {{"sm", "tcp"}};  // no process there answered
   CHECK(moves_in_force({&one}) ==
         "sm to tcp, verbs to tcp, tcp to ofi on node1, verbs stays on node1, "
         "sm to tcp on node:00000000000000ff");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/news_test.cc -- what livebtl-exporter says of that which it finds at each scrape.
+// tests/unit/ctl-tool/news_test.cc -- what livebtl-exporter says of what each scrape finds.
 #include "ctl-tool/exporter/news.h"
 
 #include <doctest/doctest.h>

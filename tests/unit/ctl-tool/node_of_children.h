@@ -62,13 +62,13 @@ class Child {
     return line();
   }
   void signal(int number) const { ::kill(pid_, number); }
-  /// Until it has begun a process of its own.
+  /// Waits until it has started a process of its own.
   void wait_child() const {
     const std::string id = std::to_string(pid_);
     std::string child;
     while (!(std::ifstream("/proc/" + id + "/task/" + id + "/children") >> child)) ::usleep(1'000);
   }
-  /// Waits for its end. The exit code.
+  /// Waits for its end. Returns the exit code.
   int end() {
     in_.reset();
     out = control::read_descriptor(out_.number(), 1u << 20).value();
@@ -110,7 +110,7 @@ struct Answer {
 
 class Node {
  public:
-  /// also: more variables, "NAME=value". more: arguments of fake_member behind the rank.
+  /// also: more variables, "NAME=value". more: arguments of fake_member after the rank.
   std::unique_ptr<Child> member(int rank, const std::string& job = "job", int size = 2,
                                 const std::vector<std::string>& also = {},
                                 const std::vector<std::string>& more = {}) {
@@ -133,7 +133,7 @@ class Node {
     const int code = child->end();
     return {code, child->out, child->err};
   }
-  /// A script in which btlctl is the program under test.
+  /// Runs a script in which btlctl is the program under test.
   Answer shell(const std::string& script) {
     const std::string whole = std::string("btlctl() { ") + LIVEBTL_BTLCTL + " \"$@\"; }; " + script;
     Child child({"/bin/sh", "-c", whole}, environment());
@@ -144,7 +144,7 @@ class Node {
   std::vector<std::string> environment() const {
     std::vector<std::string> variables{"LIVEBTL_RUNDIR=" + (scratch_ / "run"), "LIVEBTL_TCP_IF=lo",
                                        "PATH=/usr/bin:/bin"};
-    // What the build's sanitizers were told holds for the programs that we start too.
+    // The sanitizers' settings from the build also apply to the programs that we start.
     for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
       const char* value = std::getenv(name);
       if (value != nullptr) variables.push_back(std::string(name) + "=" + value);

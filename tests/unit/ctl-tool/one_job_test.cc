@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/one_job_test.cc -- are the processes that go by one name one job?
+// tests/unit/ctl-tool/one_job_test.cc -- whether the processes that share one name are one job.
 #include <doctest/doctest.h>
 
 #include "node_of_children.h"
@@ -8,7 +8,7 @@ using namespace livebtl;
 using namespace livebtl::test;
 
 TEST_CASE("two jobs that go by one name are said to be two, and get no orders") {
-  for (const int size : {2, 3}) {  // as many as the first, or another number
+  for (const int size : {2, 3}) {  // the size of the first job, and another
     Node node;
     const auto one = node.member(0), two = node.member(1);
     CHECK(node.btlctl({"status"}).err.empty());

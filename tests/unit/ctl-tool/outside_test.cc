@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/outside_test.cc -- btlctl --connect: from a run directory that has no job, by a
-// relay and with the job's secret.
+// tests/unit/ctl-tool/outside_test.cc -- btlctl --connect: from a run directory without a job,
+// through a relay and with the job's secret.
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -24,14 +24,14 @@ Words operator+(Words one, const Words& other) {
   return one;
 }
 
-/// A job that may have several nodes, and so relays; and a place that has no job.
+/// A job that may have several nodes, and so has relays; and a place without a job.
 struct Reached {
   explicit Reached(const Words& also = {})
       : one(node.member(0, "job", 2, also)), two(node.member(1, "job", 2, also)) {
     const auto relays = node.btlctl({"--json", "jobs"}).json()["jobs"][0]["relays"];
     if (!relays.empty()) relay = relays[0];
   }
-  /// What leads there.
+  /// The options that lead there.
   Words way() {
     if (::access(secret.c_str(), F_OK) != 0) REQUIRE(node.btlctl({"secret", secret}).code == 0);
     return {"--timeout", "60", "--connect", relay, "--secret-file", secret};
@@ -42,7 +42,7 @@ struct Reached {
   std::string relay, secret = files / "secret";
 };
 
-/// Takes connections, and says nothing.
+/// Accepts connections, and says nothing.
 struct Mute {
   Mute() : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
@@ -142,7 +142,7 @@ TEST_CASE("where nobody answers that is said, within the time-out") {
   CHECK(refused.code == 2);
   CHECK(holds(refused.err, "nobody listens"));
   CHECK(holds(refused.err, "btlctl jobs"));
-  CHECK(monotonic_now() - begun < 50 * kSecond);  // not the time-out ended it
+  CHECK(monotonic_now() - begun < 50 * kSecond);  // it was not the time-out that ended it
 }
 
 TEST_CASE("a relay that is stopped is told from one that has gone") {

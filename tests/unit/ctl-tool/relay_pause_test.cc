@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// relay_pause_test.cc -- a node's relay that is ended while the node's processes are dumped, and what is none.
+// relay_pause_test.cc -- a node's relay that is ended while the node's processes are dumped, and
+// what is not a relay.
 #include "ctl-tool/commands/relay_pause.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +37,7 @@ class Place {
     control::MemberCard card;
     card.node = "00000000000000aa";
     job.members.live.push_back(card);
-    // The job has started a relay before: whoever is not root could not make the file for its owner.
+    // The job has started a relay before: without root, no file could be made for the job's owner.
     const Fd made(::open(path(kRelayStartLock).c_str(), O_CREAT | O_RDWR, 0600));
     REQUIRE(made);
   }
@@ -44,7 +45,7 @@ class Place {
   std::string path(std::string_view kind) const {
     return job.directory + "/" + job.members.live.front().node + std::string(kind);
   }
-  /// As if it were that user's job. Takes root.
+  /// Makes it look like that user's job. Needs root.
   void give_to(uid_t user) {
     job.owner = user;
     REQUIRE(::chown(job.directory.c_str(), user, static_cast<gid_t>(-1)) == 0);
@@ -72,7 +73,7 @@ class Listener {
     REQUIRE(::pipe2(told, O_CLOEXEC) == 0);
     const Fd hears(told[0]);
     Fd tells(told[1]);
-    pid_ = ::fork();  // the socket's credentials are those of who calls listen()
+    pid_ = ::fork();  // the socket's credentials are those of the process that calls listen()
     if (pid_ == 0) {
       if (::listen(socket.number(), 4) == 0 && ::write(tells.number(), "", 1) == 1) ::pause();
       ::_exit(1);
@@ -96,7 +97,7 @@ class Listener {
   pid_t pid_ = -1;
 };
 
-/// A process of that user listens there, with the socket that is returned, and has ended. Returns its number.
+/// A process of that user listens there on the returned socket, and has ended. Returns its number.
 pid_t ended_listener(const Place& place, uid_t user, Fd& socket) {
   socket = Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -112,7 +113,7 @@ pid_t ended_listener(const Place& place, uid_t user, Fd& socket) {
   return child;
 }
 
-/// A process of this user that waits to be killed, with that number; -1: it cannot be had.
+/// A process of this user, with that number, that waits to be killed; -1: impossible.
 pid_t start_as(pid_t number) {
   clone_args how{};
   how.exit_signal = SIGCHLD;
@@ -147,7 +148,7 @@ TEST_CASE("the relay of the job's owner is ended") {
 }
 
 TEST_CASE("what listens for another user in the relay's place is left alone, and named") {
-  if (::geteuid() != 0) return;  // takes root to be two users
+  if (::geteuid() != 0) return;  // two users: needs root
   Place place;
   const Listener other(place);
   place.give_to(12345);
@@ -160,7 +161,7 @@ TEST_CASE("what listens for another user in the relay's place is left alone, and
 }
 
 TEST_CASE("a process that has the number of one that listened before is left alone") {
-  if (::geteuid() != 0) return;  // takes root to choose a process's number, and to be two users
+  if (::geteuid() != 0) return;  // choosing a process's number, and two users: needs root
   Place place;
   place.give_to(12345);
   Fd socket;
@@ -197,7 +198,7 @@ TEST_CASE("no file is made outside of the job's directory, whatever its cards sa
 }
 
 TEST_CASE("a directory that is not the job's owner's is no place for a file") {
-  if (::geteuid() != 0) return;  // takes root to be two users
+  if (::geteuid() != 0) return;  // two users: needs root
   Place place;
   const std::string lock = place.path(kRelayStartLock);
   REQUIRE(std::filesystem::remove(lock));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/run_line_test.cc -- livebtl-run's command line: its own options, and a launch line that is not
-// looked into; and which processes are the launcher's.
+// tests/unit/ctl-tool/run_line_test.cc -- livebtl-run's command line: its own options, and a launch
+// line that is not examined; and which processes are the launcher's.
 #include "ctl-tool/run/run_line.h"
 
 #include <doctest/doctest.h>
@@ -69,6 +69,6 @@ TEST_CASE("a rank descends from its launcher, which in a container is process 1"
   CHECK(descends(9, 9, parent_of));
   CHECK_FALSE(descends(20, 7, parent_of));
   CHECK_FALSE(descends(99, 7, parent_of));  // has ended
-  CHECK_FALSE(descends(9, 0, parent_of));   // of another namespace of processes
-  CHECK_FALSE(descends(30, 7, parent_of));  // read while numbers were given anew
+  CHECK_FALSE(descends(9, 0, parent_of));   // in another PID namespace
+  CHECK_FALSE(descends(30, 7, parent_of));  // read while numbers were being reused
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/rundir_test.cc -- btlctl jobs where the run directory may not be used.
+// tests/unit/ctl-tool/rundir_test.cc -- btlctl jobs where the run directory is unusable.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ TEST_CASE("jobs are found where the user's file says that they are, as their pro
   CHECK(btlctl("jobs").json()["jobs"].size() == 1);
   CHECK(btlctl("status").code == 0);
   CHECK(btlctl("--user " + std::to_string(::geteuid()) + " status").code == 0);
-  // A variable counts more.
+  // A variable takes precedence.
   CHECK(btlctl("jobs; LIVEBTL_RUNDIR=/nonexistent/run btlctl --job by-file status").code == 2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/say_test.cc -- how an outcome is told to people.
+// tests/unit/ctl-tool/say_test.cc -- how an outcome is described to people.
 #include "ctl-tool/say.h"
 
 #include <doctest/doctest.h>

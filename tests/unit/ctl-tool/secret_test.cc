@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/secret_test.cc -- btlctl secret: who is asked, and how it ends.
+// tests/unit/ctl-tool/secret_test.cc -- btlctl secret: which processes are asked, and how it ends.
 #include <doctest/doctest.h>
 
 #include "base/clock.h"

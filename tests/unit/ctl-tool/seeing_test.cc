@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/seeing_test.cc -- history, top, metrics, trace and topology, asked of real agents with fake engines.
+// tests/unit/ctl-tool/seeing_test.cc -- history, top, metrics, trace and topology, for real agents
+// with fake engines.
 #include <doctest/doctest.h>
 #include <signal.h>
 
@@ -19,7 +20,7 @@ std::string page_file_of(const Node& node) {
   return "";
 }
 
-/// As history tells it; empty: there was none.
+/// The last switch that history shows; empty if there was none.
 Json last_switch(Node& node) {
   const Json switches = node.btlctl({"--json", "history"}).json()["switches"];
   return switches.empty() ? Json::object() : switches.back();
@@ -155,7 +156,7 @@ TEST_CASE("metrics are printed, or replace a file as a whole") {
   const auto text = control::read_small_file(path, {::geteuid(), 1u << 20}).value();
   CHECK(text.find("livebtl_jobs 1\n") != std::string::npos);
   CHECK(text.find("before") == std::string::npos);
-  // What a call of this number has left, that was killed, is in nobody's way.
+  // A file left by a killed call with the same process number is in nobody's way.
   CHECK(node.shell("touch " + path + ".new.$$; exec " LIVEBTL_BTLCTL " metrics --textfile " + path)
             .code == 0);
   CHECK(std::distance(std::filesystem::directory_iterator(files.path()), {}) == 1);

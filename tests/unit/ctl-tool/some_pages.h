@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/some_pages.h -- pages of a job of four ranks on two nodes, for tests of what shows them.
+// tests/unit/ctl-tool/some_pages.h -- pages of a job of four ranks on two nodes, for display tests.
 #pragma once
 
 #include "ctl-tool/pages.h"
@@ -58,7 +58,7 @@ inline tool::Pages some_pages(std::uint64_t unix_ms = 1'000, std::uint64_t bytes
   return pages;
 }
 
-/// What one rank remembers of a switch whose newtx took it so long.
+/// What one rank remembers of a switch in which newtx took it that long.
 inline control::SwitchRecord remembered(std::uint64_t operation, TimeNs newtx_took,
                                         const std::string& waited_for = "") {
   control::SwitchRecord record;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/table_test.cc -- columns, and text from others.
+// tests/unit/ctl-tool/table_test.cc -- columns, and text that comes from others.
 #include "ctl-tool/table.h"
 
 #include <doctest/doctest.h>
@@ -16,9 +16,9 @@ TEST_CASE("tables line up, and numbers stand to the right") {
 TEST_CASE("columns of a table are those of the terminal, not bytes") {
   Table table({"NAME", "N>"});
   table.add({"J\xc3\xbcrgen", "1"});                        // two bytes, one column
-  table.add({"e\xcc\x81t\xc3\xa9", "2"});                   // a combining accent has none
+  table.add({"e\xcc\x81t\xc3\xa9", "2"});                   // a combining accent takes no column
   table.add({"\xe6\x97\xa5\xe6\x9c\xac", "\xe2\x82\xac"});  // wide: two columns each
-  table.add({"\xc3(\xff", "4"});                            // no UTF-8: a column for each byte
+  table.add({"\xc3(\xff", "4"});                            // not UTF-8: a column per byte
   CHECK(table.text({}) ==
         "NAME    N\n"
         "J\xc3\xbcrgen  1\n"
@@ -39,7 +39,7 @@ TEST_CASE("text from others cannot move the cursor") {
         "?(?"
         "?");
   CHECK(printable("a\xe2\x80\xae"
-                  "b") == "a?b");  // would be shown from right to left
+                  "b") == "a?b");  // it would be displayed from right to left
   CHECK(printable_lines("a\n\x1b\n\nb") == "a\n?\n\nb");
   CHECK(human_bytes(1536) == "1.5 KiB");
   CHECK(human_bytes(12) == "12 B");

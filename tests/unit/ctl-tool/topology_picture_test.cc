@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/topology_picture_test.cc -- which processes are joined by what, and the picture of it.
+// tests/unit/ctl-tool/topology_picture_test.cc -- what joins which processes, and its picture.
 #include "ctl-tool/topology_picture.h"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ TEST_CASE("each pair is one link, each node one box") {
   CHECK(picture.ends_with("</svg>\n"));
   CHECK(occurrences(picture, "<circle") == 4);
   CHECK(occurrences(picture, "rx=\"10\"") == 2);
-  CHECK(occurrences(picture, "<line") == 6 + 2);  // and the legend
+  CHECK(occurrences(picture, "<line") == 6 + 2);  // plus the legend
   CHECK(picture.find("sm: 2 pairs") != std::string::npos);
   CHECK(picture.find("tcp: 4 pairs") != std::string::npos);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/trace_picture_test.cc -- switches as a picture: each process and rung is in it, and nothing a peer says
-// gets out of its place.
+// tests/unit/ctl-tool/trace_picture_test.cc -- switches as a picture: it has each process and rung,
+// and no text from a peer escapes its place.
 #include "ctl-tool/trace_picture.h"
 
 #include <doctest/doctest.h>

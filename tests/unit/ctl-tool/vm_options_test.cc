@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/vm_options_test.cc -- what the command vm takes, and what it refuses.
+// tests/unit/ctl-tool/vm_options_test.cc -- what the command vm accepts, and what it refuses.
 #include <doctest/doctest.h>
 
 #include "ctl-tool/command_line.h"

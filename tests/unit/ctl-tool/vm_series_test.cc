@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/vm_series_test.cc -- vm snapshot --keep over machines that are played: old sets go when a new one is
-// verified, and not before.
+// tests/unit/ctl-tool/vm_series_test.cc -- vm snapshot --keep over played machines: old sets are
+// removed once a new one is verified, and not before.
 #include "ctl-tool/commands/vm_series.h"
 
 #include <doctest/doctest.h>

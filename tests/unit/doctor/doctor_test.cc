@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/doctor/doctor_test.cc -- faults planted one by one on a sound node that is played: each is named, by its id
-// and nothing else, and on the sound node none is. Those of launch lines are in line_test.cc.
+// tests/unit/doctor/doctor_test.cc -- faults planted one by one on a sound, played node: each is
+// named, by its id and nothing else; on the sound node none is. Launch lines: see line_test.cc.
 #include "tests/unit/doctor/node.h"
 #include "transports/builtin.h"
 
@@ -15,7 +15,7 @@ struct Fault {
   std::function<void(Node&)> plant;
 };
 
-/// What is wrong with a node, one thing each.
+/// Faults of a node, one change each.
 const Fault kFaults[] = {
     {"provider-missing", [](Node& n) { n.sight.places.provider = ""; }},
     {"provider-libraries",
@@ -34,7 +34,7 @@ const Fault kFaults[] = {
      [](Node& n) {
        n.system.program("/usr/bin/ompi_info", "--version", "error while loading shared libraries");
      }},
-    {"open-mpi",  // a component's file is cut off
+    {"open-mpi",  // a component's file is truncated
      [](Node& n) { n.system.exit_codes["/usr/bin/ompi_info --parsable --param mtl ofi"] = -1; }},
     {"component-version",
      [](Node& n) {
@@ -72,7 +72,7 @@ const Fault kFaults[] = {
      }},
     {"transport-unknown", [](Node& n) { n.sight.settings.exclude = {"nonsense"}; }},
     {"transports-none", [](Node& n) { n.sight.settings.transports = {"self"}; }},
-    {"transports-none",  // verbs and ofi are opened where they are named
+    {"transports-none",  // verbs and ofi are opened only where they are named
      [](Node& n) {
        n.sight.settings.exclude = {"sm", "tcp"};
      }},
@@ -137,7 +137,7 @@ TEST_CASE("on a sound node nothing is named, with an RDMA card and without") {
   std::erase_if(node.system.texts,
                 [](const auto& each) { return each.first.starts_with(kDevice); });
   CHECK(node.found().empty());
-  node.sight.probe.locked_bytes_max = 8u << 20;  // of no account without a card
+  node.sight.probe.locked_bytes_max = 8u << 20;  // it does not matter without a card
   CHECK(node.found().empty());
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/doctor/line_test.cc -- faults of launch lines, planted one by one: each is named, by its id and nothing else.
+// tests/unit/doctor/line_test.cc -- faults of launch lines, planted one by one: each is named, by
+// its id and nothing else.
 #include "tests/unit/doctor/node.h"
 
 using namespace livebtl;
@@ -10,7 +11,7 @@ namespace {
 
 const std::vector<std::string> kRun = {"livebtl-run", "mpirun", "-n", "4", "./program"};
 
-/// What is wrong with a launch line, one thing each.
+/// A fault of a launch line, one change each.
 struct LineFault {
   const char* id;
   std::vector<std::string> line;

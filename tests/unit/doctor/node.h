@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/doctor/node.h -- a sound node that is played, and what doctor finds on it once something is changed.
+// tests/unit/doctor/node.h -- a sound, played node, and what doctor finds on it once something has
+// changed.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -45,7 +46,7 @@ struct Node {
                              {"lo", *parse_ip("127.0.0.1"), 104}};
     plug_card();
   }
-  /// A RoCE card that can be used.
+  /// Plugs in a usable RoCE card.
   void plug_card() {
     system.texts[kDevice + "/device/infiniband_verbs/uverbs0"] = "";
     system.texts["/dev/infiniband/uverbs0"] = "";
@@ -60,7 +61,7 @@ struct Node {
     check_node(sight, report);
     return ids(report);
   }
-  /// "livebtl-run" in front of a line is no word of it.
+  /// A leading "livebtl-run" is not part of the line.
   std::vector<std::string> found_in(std::vector<std::string> line) const {
     Report report;
     const launch::Wishes wishes;
@@ -69,7 +70,7 @@ struct Node {
     check_line(sight, line, by_run ? &wishes : nullptr, report);
     return ids(report);
   }
-  /// Every finding says all three things, in words.
+  /// Checks that every finding says all three things, in words.
   static std::vector<std::string> ids(const Report& report) {
     std::vector<std::string> found;
     for (const Finding& each : report.findings) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/testlib/ctest_report.py on the file that ctest itself writes, for each end that a test can come to."""
+"""scripts/testlib/ctest_report.py on the file that ctest itself writes, for each way in which a test can end."""
 import os
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The runner of scenarios: what it prints of each end that one can come to, its last line and its exit code."""
+"""The runner of scenarios: what it prints for each way in which one can end, its last line and its exit code."""
 import contextlib
 import io
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tests/soak/record.py: blocks in whatever order they end, of several commits, passed or not."""
+"""tests/soak/record.py: blocks that end in any order, of several commits, passed or not."""
 import json
 import tempfile
 import unittest

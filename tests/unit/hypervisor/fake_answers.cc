@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/fake_answers.cc -- what the machine of fake_machine.h answers, and does: as
-// QEMU 7.2 and its guest's agent would.
+// tests/unit/hypervisor/fake_answers.cc -- what the machine of fake_machine.h answers and does,
+// like QEMU 7.2 and its guest's agent.
 #include <sodium.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string base64_of(const std::string& text) {
   return out;
 }
 
-/// "prepare", "return", "hold start", "job restored", ...
+/// Returns "prepare", "return", "hold start", "job restored", ...
 std::string order_of(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "checkpoint") return words[i + 1];
@@ -77,7 +77,7 @@ Json FakeMachine::migration() const {
   return {{"return", figures}};
 }
 
-/// To a file, or from one.
+/// A migration to a file, or from one.
 Json FakeMachine::of_a_file(const std::string& command, std::vector<Json>& events) {
   if (!descriptor_) return error_of("GenericError", "File descriptor named 'livebtl' not found");
   const Fd file = std::move(descriptor_);
@@ -97,7 +97,7 @@ Json FakeMachine::of_a_file(const std::string& command, std::vector<Json>& event
   return {{"return", Json::object()}};
 }
 
-/// What changes nothing; null: it is something else.
+/// Answers commands that change nothing; null: it is not one of them.
 Json FakeMachine::ask(const std::string& command) {
   if (command == "query-status") return run_state();
   if (command == "query-migrate") return migration();

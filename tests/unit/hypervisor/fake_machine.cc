@@ -40,7 +40,7 @@ void FakeMachine::listen(const std::string& path, Serve serve) {
   });
 }
 
-/// Looks at the command before it is read, for then a descriptor that comes with it is lost.
+/// Peeks before the command is read: that read would lose a descriptor that comes with it.
 bool FakeMachine::wait_for_command(int number) {
   pollfd asked{number, POLLIN, 0};
   if (::poll(&asked, 1, 10) <= 0) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/fake_machine.h -- a QEMU and its guest, as far as they are seen through
-// monitor and agent: real Unix sockets, no machine behind them. One thread a socket; the state is
-// under one lock.
+// tests/unit/hypervisor/fake_machine.h -- a QEMU and its guest, as seen through the monitor and the
+// agent: real Unix sockets without a machine behind them. One thread per socket; one lock protects
+// the state.
 #pragma once
 
 #include <map>
@@ -28,34 +28,34 @@ class FakeMachine {
     std::map<std::string, Json> cards;  // plugged in, with device_add's arguments
     std::map<std::string, std::string> objects;
     std::string status = "running", migration = "none";
-    std::string migration_ends = "completed";  // "": not by itself
-    FakeMachine* moves_to = nullptr;           // whose guest is paused then
-    int finishes = 0;                          // looks after a migration that show it as not over
+    std::string migration_ends = "completed";  // "": it does not end by itself
+    FakeMachine* moves_to = nullptr;           // its guest is paused when the migration ends
+    int finishes = 0;                          // polls after a migration that show it as not over
     std::set<std::string> refused;             // QMP commands
-    std::set<std::string> unanswered;          // ... to which nothing is said
+    std::set<std::string> unanswered;          // ... that get no answer
     std::set<std::string> fixed;               // cards on a bus without hot plug
-    int busy = 0;                              // times that the guest is too busy to unplug
-    int lingers = 0;                           // looks that still show the memory that was deleted
-    bool holds = false;                        // cards are given up by give_up() alone
-    std::map<std::string, int> guest_codes;    // by "prepare", "hold start", ...; 0 if not there
-    std::map<std::string, int> not_yet;        // ... times that its device is absent before
+    int busy = 0;                              // how often the guest is too busy to unplug
+    int lingers = 0;                           // polls that still show the deleted memory
+    bool holds = false;                        // only give_up() releases cards
+    std::map<std::string, int> guest_codes;    // by "prepare", "hold start", ...; absent: 0
+    std::map<std::string, int> not_yet;        // ... how often its device is absent first
     std::vector<std::string> log;              // what was done, in order
-    int monitors = 0;                          // that were connected
+    int monitors = 0;                          // that have connected
     bool has_name = true;
-    std::string holders;  // of its RDMA devices, one a line
-    std::string garbles;  // an order that the agent starts no process for, whatever it says
+    std::string holders;  // of its RDMA devices, one per line
+    std::string garbles;  // an order for which the agent starts no process, whatever it says
     bool writable_disk = false;
     std::string memory;           // what a snapshot saves, or has loaded
-    bool incoming = false;        // the last migration came in
-    std::uint64_t bandwidth = 7;  // that migrations are allowed
+    bool incoming = false;        // the last migration was incoming
+    std::uint64_t bandwidth = 7;  // the limit for migrations
   };
-  /// The guest lets a card go, and every client that is connected is told.
+  /// The guest releases a card, and every connected client is told.
   void give_up(const std::string& card);
-  /// What the guest's agent says to this.
+  /// Returns what the guest's agent answers.
   Json ask_agent(const std::string& command, const Json& arguments) {
     return answer_agent(command, arguments);
   }
-  /// Looks at the state, or changes it.
+  /// Reads or changes the state.
   template <class Function>
   auto with(Function&& function) {
     const std::lock_guard lock(mutex_);
@@ -85,7 +85,7 @@ class FakeMachine {
   std::mutex mutex_;
   State state_;
   std::vector<Json> late_events_;
-  Fd descriptor_;  // that came with a command
+  Fd descriptor_;  // the one that came with a command
   int finishes_ = 0;
   std::string guest_output_;
   int guest_code_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/kubevirt/guest_place_test.cc -- which guest a document is about, and how its job is reached.
+// tests/unit/kubevirt/guest_place_test.cc -- which guest a document is about, and where its job is.
 #include "kubevirt/guest_place.h"
 
 #include <doctest/doctest.h>

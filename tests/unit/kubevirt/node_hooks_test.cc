@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/kubevirt/node_hooks_test.cc -- the server, called as virt-handler does by a client that is made of the interface
-// definition; btlctl and the guest's agent are played.
+// tests/unit/kubevirt/node_hooks_test.cc -- the server, called as virt-handler does, by a client
+// made from the interface definition; btlctl and the guest's agent are played.
 #include <doctest/doctest.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/stat.h>
@@ -19,8 +19,8 @@ using namespace livebtl::kubevirt;
 
 namespace {
 
-/// Writes down its words; `answer.prepare` and `answer.return` say how long it takes, its code, and more of its document.
-/// Where `gone` is, nobody answers at the relay: each call takes all of its time.
+/// Records its words; `answer.prepare` and `answer.return` say how long it takes, its code, and
+/// more of its document. With `gone`, nobody answers at the relay: each call takes all of its time.
 constexpr const char* kPlayedBtlctl = R"SH(#!/bin/sh
 cd "$(dirname "$0")" || exit 9
 timeout=$(echo "$*" | sed -n 's/.*--timeout \([0-9.]*\) .*/\1/p')
@@ -126,7 +126,7 @@ TEST_CASE(
   CHECK(node.count("end --connect") == 2);
   CHECK(node.count("checkpoint return") == 2);
   CHECK(node.call(kAfter)
-            .ok());  // with failureStrategy Ignore the migration goes on, and ends with this
+            .ok());  // with failureStrategy Ignore the migration goes on, and ends with this call
 }
 
 TEST_CASE("a job that was not changed is not told to return") {
@@ -153,7 +153,7 @@ TEST_CASE(
   const TimeNs until = monotonic_now() + 50 * kSecond;
   while (node.count("checkpoint return") < 2 && monotonic_now() < until) ::usleep(50'000);
   CHECK(node.count("checkpoint return") == 2);  // begun and ended
-  CHECK(node.count("end --connect") == 1);      // prepare was told to end
+  CHECK(node.count("end --connect") == 1);      // return; prepare was told to end
 }
 
 TEST_CASE("a guest without a job, and one whose job has ended, migrate") {
@@ -163,7 +163,7 @@ TEST_CASE("a guest without a job, and one whose job has ended, migrate") {
   node.answers("prepare", R"(0 2 , "members": 0)");
   CHECK(node.call(kBefore).ok());
   node.answers("prepare", R"(0 2 , "members": 3)");
-  CHECK(!node.call(kBefore).ok());  // the job is there, and knows no such node
+  CHECK(!node.call(kBefore).ok());  // the job is there, but knows no such node
   node.write("jobs", "2");
   CHECK(node.call(kBefore).ok());  // nobody answers at the relay any more
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/launch/launch_line.h -- a launch line on a played machine, and what becomes of it.
+// tests/unit/launch/launch_line.h -- a launch line on a played machine, and the result.
 #pragma once
 
 #include "launch/plan.h"
@@ -24,7 +24,7 @@ struct Line {
   Result<Plan> plan(const std::vector<std::string>& words) const {
     return make_plan(system, places, words, wishes, file_transports);
   }
-  /// The line for a shell, or what is wrong.
+  /// The line as for a shell, or what is wrong.
   std::string shown(const std::vector<std::string>& words) const {
     const auto made = plan(words);
     return made ? as_shell_line(*made) : made.error().text;
@@ -33,7 +33,7 @@ struct Line {
     const auto made = plan(words);
     return made ? Errc::kOk : made.error().code;
   }
-  /// As in a build tree: the provider is found by nobody, and Open MPI looks elsewhere for components.
+  /// As in a build tree: nobody finds the provider, and Open MPI looks elsewhere for components.
   void from_build_tree() {
     places = {kBuilt, kBuilt + "/openmpi"};
     system.program("/usr/bin/ompi_info", kInfoOfComponent, "");

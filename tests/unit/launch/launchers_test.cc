@@ -10,7 +10,7 @@ using namespace livebtl::test;
 
 namespace {
 
-/// What the shell is to make: random, and on no page.
+/// The text with which the shell makes the seed: random, and on no page.
 const std::string kSeed = "LIVEBTL_SEED=$(od -A n -t x1 -v -N 32 /dev/urandom | tr -d ' \\n') ";
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/launch/played_system.h -- a machine that is made of tables: files, variables, and what programs say. A
-// sound one is Debian with Open MPI, libfabric and livebtl; a test changes what it is about.
+// tests/unit/launch/played_system.h -- a machine that consists of tables: files, variables, and
+// what programs print. A sound one is Debian with Open MPI, libfabric and livebtl; each test
+// changes what it is about.
 #pragma once
 
 #include <map>
@@ -19,13 +20,13 @@ class PlayedSystem final : public launch::System {
  public:
   std::map<std::string, std::string, std::less<>> variables;
   std::map<std::string, std::string> texts;     // of files
-  std::map<std::string, FileFacts> more;        // what is not as texts and programs make it
-  std::map<std::string, std::string> links;     // path -> without links
+  std::map<std::string, FileFacts> more;        // facts that texts and programs do not give
+  std::map<std::string, std::string> links;     // path -> path without links
   std::map<std::string, std::string> programs;  // path and words, joined by spaces -> output
   std::map<std::string, std::string>
-      with_path;                 // the same, when OMPI_MCA_mca_base_component_path is set for it
-  std::set<std::string> denied;  // may not be read and written
-  std::map<std::string, int> exit_codes;  // of programs; else 0
+      with_path;                          // the same, with OMPI_MCA_mca_base_component_path set
+  std::set<std::string> denied;           // may not be read and written
+  std::map<std::string, int> exit_codes;  // of programs; otherwise 0
 
   void program(const std::string& path, const std::string& words, const std::string& output) {
     programs[path + (words.empty() ? "" : " ") + words] = output;
@@ -93,7 +94,7 @@ class PlayedSystem final : public launch::System {
 inline constexpr const char* kLib = "/usr/lib/x86_64-linux-gnu";
 inline const std::string kInfoOfComponent = "--parsable --param pml livebtl --level 9";
 
-/// What ompi_info says of the component.
+/// What ompi_info prints about the component.
 inline std::string serves(const std::string& what) {
   return "mca:pml:livebtl:version:\"mca:2.1.0\"\nmca:pml:livebtl:param:pml_livebtl_serves:value:" +
          what + "\n";

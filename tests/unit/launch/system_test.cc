@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/launch/system_test.cc -- the real machine, as far as tests know it.
+// tests/unit/launch/system_test.cc -- the real machine, as far as tests can know it.
 #include "launch/system.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The alert rules and the dashboard in share/monitoring, against what `btlctl metrics` prints: Prometheus's own promtool
-judges rules and text, and both name metrics that there are. Where promtool is missing the rest is checked, and the
-end is 77 (skipped)."""
+"""The alert rules and the dashboard in share/monitoring, checked against what `btlctl metrics` prints: Prometheus's own
+promtool judges rules and text, and both name only existing metrics. Without promtool the rest is checked, and the exit
+code is 77 (skipped)."""
 import gzip
 import http.client
 import json
@@ -20,7 +20,7 @@ import unittest
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
 SHARE = os.path.join(ROOT, "share/monitoring")
 BTLCTL = sys.argv.pop() if len(sys.argv) > 1 else ""
-# Of a metric or a sample; other words of a query are functions, labels and the variables of the dashboard.
+# A metric's or sample's name; other words of a query are functions, labels and variables of the dashboard.
 NAME = re.compile(r"(?<![$\w])livebtl_[a-z_]+")
 
 
@@ -34,7 +34,7 @@ def promtool(*words, text=None):
 
 
 def metrics(*words):
-    """What a node without a job has: every family, and no sample of a process."""
+    """The output on a node without a job: every family, and no sample of a process."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([BTLCTL, "metrics", *(word.replace("@", folder) for word in words)], capture_output=True, text=True,
                               timeout=60, check=False, env={**os.environ, "LIVEBTL_RUNDIR": folder})
@@ -46,7 +46,7 @@ def metrics(*words):
 
 
 class Exporter:
-    """`btlctl metrics --listen`, on a node without a job. Context manager: how to fetch a path."""
+    """`btlctl metrics --listen` on a node without a job. Context manager: gives access to its paths."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -68,23 +68,23 @@ class Exporter:
         return answer.status, answer.getheader("Content-Type"), answer.read().decode()
 
     def send(self, data):
-        """Bytes that are no request; what comes back. b"": it was cut off."""
+        """Sends bytes that are no request, and returns the answer. b"": the connection was cut off."""
         with self.connect() as connection:
             try:
                 connection.sendall(data)
                 connection.shutdown(socket.SHUT_WR)
                 return connection.recv(100)
-            except OSError:  # shutdown() of what the other end has reset is no ConnectionError
+            except OSError:  # shutdown() of a connection that the peer has reset raises no ConnectionError
                 return b""
 
     def ask(self, request):
-        """All that comes back."""
+        """Returns the whole answer."""
         with self.connect() as connection:
             connection.sendall(request)
             return b"".join(iter(lambda: connection.recv(65536), b""))
 
     def dribble(self, connection, seconds):
-        """A byte every tenth of a second, for so long. How long it was listened to."""
+        """Sends a byte every tenth of a second, for that long. Returns how long it was listened to."""
         began = time.monotonic()
         while time.monotonic() - began < seconds:
             try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The units of systemd that are installed, as systemd-analyze judges them: each is loaded without a complaint, and the
-exporter's is confined. Where systemd-analyze is missing, or cannot look at a unit without a running systemd, the end
-is 77 (skipped)."""
+"""The installed systemd units, as judged by systemd-analyze: each loads without a complaint, and the exporter's is
+confined. If systemd-analyze is missing, or cannot check a unit without a running systemd, the exit code is 77
+(skipped)."""
 import glob
 import os
 import re
@@ -13,7 +13,7 @@ import unittest
 
 BUILD = sys.argv.pop() if len(sys.argv) > 1 else ""
 EXPORTER = "livebtl-exporter.service"
-# 0 (confined) to 10, as systemd-analyze counts. What the exporter needs (root, /tmp, the network) is 2.0 of it.
+# From 0 (confined) to 10, as systemd-analyze counts. What the exporter needs (root, /tmp, the network) makes 2.0 of it.
 EXPOSURE_MAX = 2.5
 
 
@@ -29,7 +29,7 @@ class Units(unittest.TestCase):
         for path in glob.glob(os.path.join(BUILD, "livebtl-*.service")) + glob.glob(os.path.join(share, "*.timer")):
             with open(path, encoding="utf-8") as file:
                 text = file.read()
-            # The programs are not installed here: those of the build, so that their names are checked, too.
+            # The programs are not installed here: use those of the build, so that their names are checked as well.
             text = re.sub(r"^ExecStart=\S*/", f"ExecStart={BUILD}/bin/", text, flags=re.MULTILINE)
             self.write(os.path.basename(path), text)
 
@@ -44,7 +44,7 @@ class Units(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def complaints(self, name):
-        """Of a unit of ours; the machine's own are none of our concern."""
+        """Complaints about one of our units; the machine's own do not concern us."""
         _, text = analyze("verify", "--man=no", "--recursive-errors=no", self.path(name))
         return [line for line in text.splitlines() if "livebtl" in line]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ompi/ended_list_test.cc -- what has ended is taken once, and in the order in which it
+// tests/unit/ompi/ended_list_test.cc -- what has ended is taken once, in the order in which it
 // ended.
 #include "ompi/ended_list.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/ompi/life_test.cc -- a request is given back once, by its user or by the thread that
-// completes it, and a thread that comes late does nothing to its next turn.
+// completes it, and a thread that is late does not affect its next turn.
 #include "ompi/life.h"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ TEST_CASE("a recycled request is not given back for its former user") {
   const Life::Turn old = life.turn();
   CHECK_FALSE(life.end(old));
   CHECK(life.free());
-  life.begin();  // from the pool again
+  life.begin();  // taken from the pool again
   CHECK_FALSE(life.end(old));
 }
 

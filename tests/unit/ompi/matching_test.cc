@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ompi/matching_test.cc -- what a receive matches and what not, by the engine's rule:
-// the bits that are not ignored are equal.
+// tests/unit/ompi/matching_test.cc -- what a receive matches and what it does not, by the engine's
+// rule: the bits that are not ignored are equal.
 #include "ompi/matching.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ompi/version_text_test.cc -- the version of the Open MPI that runs, read from what it
+// tests/unit/ompi/version_text_test.cc -- the version of the running Open MPI, read from what it
 // says of itself.
 #include "ompi/version_text.h"
 

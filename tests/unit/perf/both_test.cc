@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/perf/both_test.cc -- of two processes that have ended, which one's end is the program's.
+// tests/unit/perf/both_test.cc -- which of two ended processes decides the program's exit code.
 #include "perf/both.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ ExitCode code_of(ExitCode measuring, ExitCode other) {
 TEST_CASE("the rank that measures decides, unless the other one alone knows what was wrong") {
   constexpr auto kMissing = ExitCode::kMembersMissing;
   CHECK(code_of(ExitCode::kDone, ExitCode::kDone) == ExitCode::kDone);
-  // Rank 1 alone receives, and finds a message that was changed; rank 0 loses its peer, or waits in vain.
+  // Only rank 1 receives, and finds a changed message; rank 0 loses its peer, or waits in vain.
   CHECK(code_of(kMissing, ExitCode::kInconsistent) == ExitCode::kInconsistent);
   CHECK(code_of(kMissing, ExitCode::kNotPermitted) == ExitCode::kNotPermitted);
   CHECK(code_of(kMissing, kMissing) == kMissing);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/perf/course_test.cc -- how long a measurement goes on, which time belongs to which switch, and that content
-// is of one message alone.
+// tests/unit/perf/course_test.cc -- how long a measurement goes on, which time belongs to which
+// switch, and that each message's content is its own.
 #include "perf/course.h"
 
 #include <doctest/doctest.h>
@@ -27,18 +27,18 @@ TEST_CASE("a measurement ends when there were rounds enough and the time is over
 TEST_CASE("of each switch the longest time that overlapped it is kept") {
   SwitchBoard board;
   SwitchWatch watch(board);
-  watch.observe(1000);  // nothing is switched
+  watch.observe(1000);  // no switch is under way
   board.begun = 1;
   watch.observe(50);
   watch.observe(70);
   board.done = 1;
-  watch.observe(60);  // it ended within this one
+  watch.observe(60);  // the switch ended during this one
   watch.observe(5000);
   CHECK(watch.switches() == 1);
   CHECK(watch.longest_times().count() == 1);
   CHECK(watch.longest_times().most() == 70);
   board.begun = 2;
-  board.done = 2;  // all of it within one time
+  board.done = 2;  // begun and done within one time
   watch.observe(90);
   CHECK(watch.longest_times().count() == 2);
   CHECK(watch.longest_times().most() == 90);

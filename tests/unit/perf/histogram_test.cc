@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/perf/histogram_test.cc -- percentiles are those of the values, within a bucket's width.
+// tests/unit/perf/histogram_test.cc -- percentiles match the values, within a bucket's width.
 #include "perf/histogram.h"
 
 #include <doctest/doctest.h>

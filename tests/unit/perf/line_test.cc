@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/perf/line_test.cc -- btlperf's command line: what is filled in, what is refused and why, what shells are
-// offered.
+// tests/unit/perf/line_test.cc -- btlperf's command line: which defaults are filled in, what is
+// refused and why, what shells are offered.
 #include "perf/line.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ Line taken(const Words& words) {
   return std::get<Line>(parsed);
 }
 
-/// "": it was taken.
+/// Returns "" if the line was accepted.
 std::string refused(const Words& words) {
   const auto parsed = parse_line(words);
   const auto* end = std::get_if<LineEnd>(&parsed);

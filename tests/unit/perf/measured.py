@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlperf between two real processes: each of its tests over shared memory, over tcp and through switches, every byte
-compared; its document, its picture, two processes started by hand, and how it fails. No time is judged.
+"""btlperf between two real processes: each of its tests over shared memory, over tcp and through switches, with every
+byte compared; its document, its picture, two processes started by hand, and how it fails. No time is judged.
 
 usage: scripts/python -m tests.unit.perf.measured --build DIR
 """
@@ -87,7 +87,7 @@ def picture(perf):
     root = xml.etree.ElementTree.parse(path).getroot()
     check(root.tag.endswith("svg") and len(root.findall("{*}polyline")) == 1, "the picture has not one curve")
     link = os.path.join(perf.directory, "link.svg")
-    os.symlink("led-to.svg", link)  # which is not there yet
+    os.symlink("led-to.svg", link)  # the target does not exist yet
     perf.run("latency", "--size", "8", "--rounds", "200", "--plot", link)
     check(os.path.islink(link) and os.path.getsize(link) > 0, "a link to a picture that was not there yet is no link any more")
 
@@ -115,7 +115,7 @@ def failures(perf):
     for words, why in ((("latency", "--size", "abc"), "--size"), (("nosuch",), "no such test"), (("latency", "--timeout", "0"), "seconds")):
         document = perf.document(*words, code=1)
         check(why in document["text"] and document["reason"] == "usage", document)
-    # Before anything is measured: that would take an hour.
+    # This fails before anything is measured, which would take an hour.
     words = ("latency", "--size", "8", "--rounds", "1000000000", "--plot", "/nonexistent/x.svg")
     check("/nonexistent/x.svg" in perf.run(*words, code=1)[1], "it is not said what cannot be written")
     check("/nonexistent/x.svg" in perf.document(*words, code=1)["text"], "the document does not say what cannot be written")
@@ -129,7 +129,7 @@ def dry_run(perf):
 
 
 def two_of(process):
-    """The two processes that it has started, by rank."""
+    """Returns the two processes that it has started, by rank."""
     children = f"/proc/{process.pid}/task/{process.pid}/children"
     wait_until("two processes", lambda: len(open(children).read().split()) == 2, 60)
     return [int(pid) for pid in open(children).read().split()]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/perf/meeting_test.cc -- two processes find each other by files, also where others' files lie.
+// tests/unit/perf/meeting_test.cc -- two processes find each other through files, even among
+// others' files.
 #include "perf/meeting.h"
 
 #include <doctest/doctest.h>
@@ -29,7 +30,7 @@ Address address_of(int number) {
   return address;
 }
 
-/// What both got.
+/// Lets both meet, and returns both results.
 std::pair<Result<Address>, Result<Address>> both(const Meeting& one, const Meeting& other) {
   auto first = std::async(std::launch::async, [&] { return meet(one, address_of(1), kLong); });
   auto second = meet(other, address_of(2), kLong);
@@ -42,7 +43,7 @@ TEST_CASE("each gets the other's address, also where files of an earlier run lie
   const Directory directory;
   const Meeting zero{directory.path, "j", 0, "same"}, one{directory.path, "j", 1, "same"};
   std::ofstream(zero.file_of(0)) << "rubbish";
-  CHECK(meet(one, address_of(9), kShort).error().code == Errc::kTimeout);  // leaves its file
+  CHECK(meet(one, address_of(9), kShort).error().code == Errc::kTimeout);  // leaves its file behind
   for (int run = 0; run < 2; ++run) {
     const auto [first, second] = both(zero, one);
     CHECK(first == address_of(2));

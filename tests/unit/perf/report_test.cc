@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/perf/report_test.cc -- what is printed, and drawn, of figures that are known.
+// tests/unit/perf/report_test.cc -- what is printed and drawn for known figures.
 #include "perf/report.h"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace {
 
 Line line_of(const std::vector<std::string>& words) { return std::get<Line>(parse_line(words)); }
 
-/// Hundred times from 2 to 200 us.
+/// A hundred times, from 2 to 200 us.
 Figure some_figure(std::size_t bytes, std::uint64_t window) {
   Figure figure;
   figure.bytes = bytes;

@@ -13,7 +13,7 @@
 #include "base/run_directory.h"
 #include "pair.h"
 
-// Event queues of address vectors are deprecated in libfabric 2; programs of before use them.
+// Event queues of address vectors are deprecated in libfabric 2; older programs use them.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 using namespace livebtl;
@@ -169,7 +169,7 @@ TEST_CASE("a service file that nobody holds is stale, and a new server takes it 
   Address name;
   std::size_t bytes = 64;
   fi_getname(&pair.ep[1]->fid, name.raw.data(), &bytes);
-  REQUIRE(::write(left.number(), name.raw.data(), bytes) == 64);  // of one that was killed
+  REQUIRE(::write(left.number(), name.raw.data(), bytes) == 64);  // left by a killed process
   fi_addr_t found = FI_ADDR_NOTAVAIL;
   SUBCASE("nobody has its place") {}
   SUBCASE("its successor has the name, and has not written yet") {

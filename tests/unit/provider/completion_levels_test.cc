@@ -21,7 +21,7 @@ ssize_t send(Pair& pair, const char* bytes, std::size_t count, std::uint64_t fla
   return fi_tsendmsg(pair.ep[0], &msg, flags | FI_COMPLETION);
 }
 
-/// The sender is told before the receiver has a receive.
+/// Is the sender told before the receiver has posted a receive?
 bool is_told_at_once(Pair& pair) {
   fi_cq_tagged_entry entry;
   engine().progress();

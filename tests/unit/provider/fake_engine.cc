@@ -67,7 +67,7 @@ void finish_receive(Operation& operation, std::span<const MutableSlice> slices,
   tell_matched(message);
 }
 
-/// true: the buffer is released.
+/// Returns true if the buffer is released.
 bool take_multi(Posted& posted, const Message& message) noexcept {
   const MutableSlice whole = posted.slices[0];
   auto* const to = static_cast<std::byte*>(whole.data) + posted.multi_used;
@@ -313,7 +313,7 @@ Accept FakePort::get(const GetRequest& request, Operation& operation) noexcept {
 Accept FakePort::atomic(const AtomicRequest& request, Operation& operation) noexcept {
   const std::lock_guard hold(engine_.lock);
   if (engine_.busy) return Accept::kBusy;
-  // Sums and swaps of 64-bit integers are enough to see that requests arrive as they were meant.
+  // Sums and swaps of 64-bit integers suffice to show that requests arrive as intended.
   auto* const at = reinterpret_cast<std::uint64_t*>(place(request.remote, request.count * 8));
   Completion completion;
   if (!at || request.scalar != Scalar::kU64) completion.code = Errc::kBadKey;

@@ -17,7 +17,7 @@
 
 namespace livebtl {
 
-struct Peer {};  // there is one: this process
+struct Peer {};  // the only one: this process
 
 struct ClaimedMessage {
   MessageKind kind = MessageKind::kTagged;
@@ -110,8 +110,8 @@ class FakeEngine final : public Engine {
   void on_event(std::function<void(const EngineEvent&)>) override {}
 
   // What tests set and see.
-  bool busy = false;                    // every call that starts something answers kBusy
-  Errc message_ends = Errc::kOk;        // what a multi-receive is told of the messages that come
+  bool busy = false;                    // every call that starts something returns kBusy
+  Errc message_ends = Errc::kOk;        // the code with which messages end in a multi-receive
   std::atomic<std::uint64_t> waits{0};  // calls of wait()
   std::atomic<std::uint64_t> leaves{0};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What fi_getinfo answers: one info that satisfies the request, or FI_ENODATA.
+// What fi_getinfo returns: one info that satisfies the request, or FI_ENODATA.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In which processes libfabric's own verbs provider finds no device, and that it can be told so.
+// In which processes libfabric's own verbs provider finds no device, and that it heeds this.
 #include "provider/hidden_devices.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ struct SettingsFiles {
   [[nodiscard]] std::string written(const std::string& name, const char* text) const {
     std::string path = directory + "/" + name;
     std::ofstream(path) << text;
-    REQUIRE(::chmod(path.c_str(), 0600) == 0);  // one that others may write is none
+    REQUIRE(::chmod(path.c_str(), 0600) == 0);  // a file that others may write does not count
     return path;
   }
 
@@ -80,8 +80,8 @@ TEST_CASE("a file of settings leaves them their devices, where no variable says 
   CHECK_FALSE(hidden({{"PMI_RANK", "0"}, {"FI_PROVIDER", "livebtl"}}, {on, off}));
   CHECK(hidden({{"LIVEBTL_JOB", "pair"}}, {off, on}));
   CHECK(hidden({{"LIVEBTL_JOB", "pair"}, {"LIVEBTL_HIDE_DEVICES", "on"}}, {off}));
-  CHECK(hidden({{"LIVEBTL_JOB", "pair"}}, {wrong}));     // the engine's start tells of it
-  CHECK_FALSE(hidden({{"PMIX_NAMESPACE", "1"}}, {on}));  // of another provider
+  CHECK(hidden({{"LIVEBTL_JOB", "pair"}}, {wrong}));     // the engine reports it when it starts
+  CHECK_FALSE(hidden({{"PMIX_NAMESPACE", "1"}}, {on}));  // a job of another provider
 }
 
 TEST_CASE("libfabric and librdmacm, which this program is linked with, let themselves be told") {

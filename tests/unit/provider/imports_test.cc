@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A library's import is replaced, and nobody else's; ELF tables that are not as they should be are refused.
+// A library's import is replaced, and nobody else's; malformed ELF tables are refused.
 #include "provider/imports.h"
 
 #include <doctest/doctest.h>
@@ -41,7 +41,7 @@ std::string rights_at(const void* address) {
   return "";
 }
 
-/// The segment of a loaded library that is made read-only after its slots are filled.
+/// Finds the segment of a loaded library that becomes read-only after its slots are filled.
 int find_relro(dl_phdr_info* info, std::size_t /*bytes*/, void* into) {
   if (std::string(info->dlpi_name).find("livebtl_importer_now") == std::string::npos) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -104,7 +104,7 @@ struct Image {
   }
 };
 
-/// Is such an object refused, and left as it is?
+/// Is such an object refused, and left unchanged?
 template <class Spoil>
 bool refused(Spoil spoil) {
   Image image;
@@ -155,7 +155,7 @@ TEST_CASE("an object's tables are used if they are sound") {
   Image image;
   CHECK(*image.redirect() == 1);
   CHECK(image.slot == kOther);
-  Image absolute;  // as the C library leaves its addresses
+  Image absolute;  // as the C library leaves addresses
   for (const auto tag : {DT_JMPREL, DT_STRTAB, DT_SYMTAB})
     for (auto& entry : absolute.dynamic)
       if (entry.d_tag == tag) entry.d_un.d_ptr += reinterpret_cast<ElfW(Addr)>(&absolute);
@@ -188,7 +188,7 @@ TEST_CASE("a name that cannot be read is not the one that is sought") {
     const auto done = image.redirect();
     return done && *done == 0 && image.slot == nullptr;
   };
-  CHECK(unfilled([](Image& image) { image.set(DT_STRSZ, 7); }));  // no zero at its end
+  CHECK(unfilled([](Image& image) { image.set(DT_STRSZ, 7); }));  // no terminating zero
   CHECK(unfilled([](Image& image) { image.symbols[1].st_name = 8; }));
   CHECK(unfilled([](Image& image) { image.symbols[1].st_name = 2; }));
   CHECK(unfilled([](Image& image) { image.set(DT_SYMTAB, std::uint64_t{1} << 40); }));

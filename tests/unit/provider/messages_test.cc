@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends and receives through libfabric's calls: what arrives, and which completions are told.
+// Sends and receives through libfabric's calls: what arrives, and which completions are reported.
 #include <doctest/doctest.h>
 
 #include <string>

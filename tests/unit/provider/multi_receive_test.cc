@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FI_MULTI_RECV: one buffer that takes several messages, and which completion gives it back.
+// FI_MULTI_RECV: one buffer that takes several messages, and which completion releases it.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,7 +11,7 @@ using namespace livebtl::fake;
 
 namespace {
 
-/// A buffer of eight bytes that is posted, and given back when fewer than four are left.
+/// Posts a buffer of eight bytes, which is released when fewer than four are left.
 struct PostedBuffer {
   PostedBuffer() {
     std::size_t least = 4;
@@ -68,7 +68,7 @@ TEST_CASE("a default FI_MULTI_RECV makes no multi-receive of a tagged one") {
   for (int i = 0; i < 2; ++i) fi_tinject(pair.ep[0], "xy", 2, pair.address[1], 1);
   REQUIRE(pair.next(1, entry) == 1);
   CHECK(entry.flags == (FI_TAGGED | FI_RECV));
-  CHECK(pair.next(1, entry) == -FI_EAGAIN);  // the second has no receive
+  CHECK(pair.next(1, entry) == -FI_EAGAIN);  // the second message has no receive
   for (int i = 0; i < 2; ++i) fi_inject(pair.ep[0], "ab", 2, pair.address[1]);
   REQUIRE(pair.next(1, entry) == 1);
   REQUIRE(pair.next(1, entry) == 1);

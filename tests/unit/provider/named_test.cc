@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/provider/named_test.cc -- the provider offers itself to those alone who have named it.
+// tests/unit/provider/named_test.cc -- the provider is offered only to those who name it.
 #include "provider/named.h"
 
 #include <dlfcn.h>
@@ -52,7 +52,7 @@ TEST_CASE("it is named in the environment, by Open MPI's parameters, or by the h
   hints->fabric_attr->prov_name = ::strdup("livebtl");
   CHECK(named({}, "", hints.get()));
   hints.reset(fi_allocinfo());
-  hints->fabric_attr->name = ::strdup("livebtl");  // of an info that was returned before
+  hints->fabric_attr->name = ::strdup("livebtl");  // from an info that was returned before
   CHECK(named({}, "", hints.get()));
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("a key that nobody has is an error entry of the initiator") {
 
 namespace {
 
-/// Everything that endpoint a can do to the one word that b has registered under key 1.
+/// Does everything that endpoint a can do to the one word that b registered under key 1.
 void access_in_all_ways(Pair& pair) {
   std::uint64_t word = 0;
   const std::uint64_t one = 1;

@@ -33,7 +33,7 @@ using Info = std::unique_ptr<fi_info, FreeInfo>;
 inline int ask(const fi_info* hints, Info& info, const char* node = nullptr,
                const char* service = nullptr, std::uint64_t flags = 0,
                std::uint32_t version = FI_VERSION(1, 17)) {
-  ::setenv("FI_PROVIDER", "livebtl", 1);  // the provider is offered to those who name it
+  ::setenv("FI_PROVIDER", "livebtl", 1);  // the provider is offered only to those who name it
   fi_info* found = nullptr;
   const int error = fi_prov_ini()->getinfo(version, node, service, flags, hints, &found);
   info.reset(found);
@@ -44,7 +44,7 @@ struct PairOptions {
   std::uint64_t caps = 0;  // 0: all but directed receive
   fi_threading threading = FI_THREAD_SAFE;
   fi_wait_obj wait = FI_WAIT_NONE;
-  std::uint64_t bind_flags = 0;  // FI_SELECTIVE_COMPLETION
+  std::uint64_t bind_flags = 0;  // or FI_SELECTIVE_COMPLETION
   std::uint64_t op_flags = 0;    // of sends and receives
   std::uint64_t msg_order = 0;
   int mr_mode = 0;
@@ -82,7 +82,7 @@ class Pair {
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
-  /// The next entry of end `i`'s queue, or what fi_cq_read said.
+  /// The next entry of end `i`'s queue, or what fi_cq_read returned.
   ssize_t next(int i, fi_cq_tagged_entry& entry) {
     entry = {};
     return fi_cq_read(cq[i], &entry, 1);

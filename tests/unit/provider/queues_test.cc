@@ -14,7 +14,7 @@ using namespace livebtl::fake;
 
 namespace {
 
-/// As fi_cq_readfrom tells endpoint 1 of a message from endpoint 0.
+/// The source that fi_cq_readfrom gives endpoint 1 for a message from endpoint 0.
 fi_addr_t sender_of_message(Pair& pair) {
   char buffer[4];
   fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
@@ -81,7 +81,7 @@ TEST_CASE("a sleeper on a queue's descriptor wakes when a completion comes") {
   fid_t objects[] = {&pair.cq[1]->fid};
   const std::uint64_t before = fake::engine().leaves;
   REQUIRE(fi_trywait(pair.fabric, objects, 1) == 0);
-  CHECK(fake::engine().leaves == before + 1);  // the agent is to take over at once
+  CHECK(fake::engine().leaves == before + 1);  // the agent should take over at once
   pollfd waiting{fd, POLLIN, 0};
   CHECK(::poll(&waiting, 1, 0) == 0);
   fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);

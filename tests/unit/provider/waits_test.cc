@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How readers wait: poll sets and wait sets, and a reader in vain that shares its processor.
+// How readers wait: poll sets and wait sets, and a reader that polls in vain on a busy processor.
 #include <doctest/doctest.h>
 #include <sched.h>
 
@@ -8,7 +8,7 @@
 
 #include "pair.h"
 
-// Wait sets and poll sets are deprecated in libfabric 2; programs of before use them.
+// Wait sets and poll sets are deprecated in libfabric 2; older programs use them.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 using namespace livebtl;
@@ -16,7 +16,7 @@ using namespace livebtl::fake;
 
 namespace {
 
-/// This thread shares one processor with another that does nothing but run.
+/// Makes this thread share one processor with another that only spins.
 class Crowded {
  public:
   Crowded() {
@@ -94,10 +94,10 @@ TEST_CASE("a poll set names the queue that has something; a wait set wakes for i
   REQUIRE(fi_poll(poll_set, &found, 1) == 1);
   CHECK(found == &name);
   fi_close(&third->fid);
-  CHECK(fi_close(&queue->fid) == -FI_EBUSY);  // the poll set looks at it
+  CHECK(fi_close(&queue->fid) == -FI_EBUSY);  // the poll set refers to it
   REQUIRE(fi_poll_del(poll_set, &queue->fid, 0) == 0);
   REQUIRE(fi_poll_add(poll_set, &queue->fid, 0) == 0);
-  CHECK(fi_close(&poll_set->fid) == 0);  // it lets go of its members
+  CHECK(fi_close(&poll_set->fid) == 0);  // it releases its members
   CHECK(fi_close(&set->fid) == -FI_EBUSY);
   fi_close(&queue->fid);
   CHECK(fi_close(&set->fid) == 0);

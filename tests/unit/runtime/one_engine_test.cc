@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// one_engine_test.cc -- a program that links liblivebtl.so.0 and, through libfabric, opens
-// domains of liblivebtl-fi.so: there is one engine and one member of the job, whoever asked first.
+// one_engine_test.cc -- a program that links liblivebtl.so.0 and, through libfabric, opens domains
+// of liblivebtl-fi.so: there is one engine and one member of the job, whichever came first.
 #include <doctest/doctest.h>
 #include <livebtl/engine.h>
 #include <rdma/fabric.h>
@@ -43,7 +43,7 @@ struct Close {
 template <class Fid>
 using Held = std::unique_ptr<Fid, Close>;
 
-/// Calls one of libfabric's fi_*_open(), whose last arguments are where to put it and a context.
+/// Calls one of libfabric's fi_*_open(), whose last arguments are the result's place and a context.
 template <class Fid, class Open, class... Arguments>
 Held<Fid> open(Open call, Arguments... arguments) {
   Fid* made = nullptr;
@@ -51,7 +51,7 @@ Held<Fid> open(Open call, Arguments... arguments) {
   return Held<Fid>(made);
 }
 
-/// What libfabric finds of ours in the folder that the build put it in.
+/// What libfabric finds of ours in the build's folder.
 struct Info {
   Info() {
     const std::unique_ptr<fi_info, decltype(&fi_freeinfo)> hints(fi_allocinfo(), fi_freeinfo);
@@ -106,7 +106,7 @@ class Job {
     ::setenv("FI_PROVIDER_PATH", LIVEBTL_PROVIDER_PATH, 1);
   }
   std::filesystem::path directory() const { return rundir_ / "one"; }
-  /// In that, but for the marks of members that have gone.
+  /// The files there, except the marks of members that have gone.
   std::string files() const {
     std::set<std::string> found;
     for (const auto& file : std::filesystem::directory_iterator(directory()))
@@ -115,7 +115,7 @@ class Job {
     for (const std::string& name : found) all += name + " ";
     return all;
   }
-  /// A member of a job listens on a socket of its own.
+  /// Counts sockets: each member of a job listens on one of its own.
   long members() const {
     const std::filesystem::directory_iterator files(directory());
     return std::count_if(begin(files), end(files),
@@ -177,7 +177,7 @@ TEST_CASE("an engine that nobody has any more ends before the next one begins") 
   }
 }
 
-// Not with AddressSanitizer: before LLVM 18 (llvm-project#75290) its allocator's locks, when another
+// Not with AddressSanitizer: before LLVM 18 (llvm-project#75290) its allocator's locks, if another
 // thread holds them at the fork, stay held in the child, which then waits for ever.
 TEST_CASE("a child that is forked while another thread starts and ends engines has one of its own" *
           doctest::skip(kAllocatorHeldAtFork)) {
@@ -191,7 +191,7 @@ TEST_CASE("a child that is forked while another thread starts and ends engines h
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      ::alarm(60);  // for a child that waits for ever
+      ::alarm(60);  // for a child that would wait for ever
       ::_exit(Engine::acquire() ? 0 : 1);
     }
     int status = -1;
@@ -212,10 +212,10 @@ TEST_CASE("a forked child that lets go of the engine takes nothing of its parent
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    const auto held = *engine;  // by another library, say, which knows of no fork
+    const auto held = *engine;  // as by another library that does not know of the fork
     port->reset();
     engine->reset();
-    auto own = Engine::acquire();  // it may be a member, too
+    auto own = Engine::acquire();  // the child may become a member of its own
     const bool two = own && *own != held && job.members() == 2;
     if (own) own->reset();
     ::_exit(two ? 0 : 1);

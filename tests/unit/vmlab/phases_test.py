@@ -23,7 +23,7 @@ def named():
 
 
 def reached_in(*files):
-    """The names of the phases that the machine there knows."""
+    """The names of the phases that the state machine there knows."""
     known = {step for file in files for step in re.findall(r"\bStep::k(\w+)", read(file))}
     return {re.sub(r"(?<=.)(?=[A-Z])", "_", name).lower() for name in known - {"End"}}
 

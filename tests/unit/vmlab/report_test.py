@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is recorded of a migration, and what its page shows, from made-up data."""
+"""What is recorded about a migration, and what its page shows, from made-up data."""
 import re
 import unittest
 import xml.etree.ElementTree

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""livebtl-watchd's two doors: the socket by which programs announce events, and the script by which it calls btlctl as
-root."""
+"""livebtl-watchd's two doors: the socket at which programs announce events, and the script through which it calls
+btlctl as root."""
 import contextlib
 import json
 import os
@@ -58,7 +58,7 @@ class Guard(unittest.TestCase):
 
 
 class Orders(unittest.TestCase):
-    """Whom it has btlctl order."""
+    """Which jobs it has btlctl order."""
 
     def test_one_users_jobs_keep_those_of_others_from_nothing(self):
         with Scene("SOURCES=file\n") as scene:
@@ -76,7 +76,7 @@ class Orders(unittest.TestCase):
 
 
 class Line(unittest.TestCase):
-    """The command line: what it cannot do it says, by its name and by its code."""
+    """The command line: what cannot be done is reported, with its name and exit code."""
 
     def end_of(self, *words, **streams):
         done = subprocess.run([WATCHD, *words], stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False, **streams)
@@ -102,12 +102,12 @@ class Line(unittest.TestCase):
             scene.write("watchd.conf", "".join([*scene.settings, f"FILE={scene.path('notices')}\n"]))
             with open("/dev/full", "w", encoding="utf-8") as full:
                 code, said = self.end_of("--config", scene.path("watchd.conf"), "--dry-run", "--once", stdout=full)
-            self.assertEqual(code, 5)  # no fault of the settings: the service tries again
+            self.assertEqual(code, 5)  # not the settings' fault: the service tries again
             self.assertIn("could not be written", said)
 
 
 class Answers(unittest.TestCase):
-    """Those of a metadata server that never come to their end."""
+    """A metadata server's answers that never end."""
 
     def is_given_up(self, fault, *said):
         with MetadataPlayer() as player, Scene(f"SOURCES=gce\nGCE_URL={player.url}\n") as scene:
@@ -120,20 +120,20 @@ class Answers(unittest.TestCase):
         self.is_given_up("dripping", "the answer was not whole in time")
 
     def test_header_without_end_is_given_up_by_its_length(self):
-        # The second is the library's word: Debian 13's bounds a line by itself, and may come first.
+        # The second text is the library's: Debian 13's limits a line by itself, and may come first.
         self.is_given_up("flooding", "the answer is too long", "Failed to read connection")
 
     def test_server_that_drips_does_not_keep_it_from_ending(self):
         with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\nAZURE_MACHINE=vm_0\n") as scene:
             player.set_fault("dripping")
             scene.start()
-            scene.wait_for("a look", lambda: player.asked)  # its first one may take 150 s
+            scene.wait_for("a look", lambda: player.asked)  # its first look may take 150 s
             self.assertEqual(scene.stop(), 0)
 
 
 class Socket(unittest.TestCase):
     def client(self, scene, stack, line):
-        """A connection that has said that line, as a function that returns the next answer."""
+        """Opens a connection and sends that line. Returns it, and a function that returns the next answer."""
         client = stack.enter_context(socket.socket(socket.AF_UNIX))
         client.settimeout(PATIENCE)
         client.connect(scene.path("socket"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/watchd/entry_test.cc -- a line of the journal survives the round trip; what is no such line is refused.
+// tests/unit/watchd/entry_test.cc -- a journal line survives the round trip; others are refused.
 #include "watchd/events/entry.h"
 
 #include <doctest/doctest.h>

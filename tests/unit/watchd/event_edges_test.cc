@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/watchd/event_edges_test.cc -- events that begin early, late or again; restarts; what a site permits.
+// tests/unit/watchd/event_edges_test.cc -- events that begin early, late or again; restarts; what a
+// site permits.
 #include "tests/unit/watchd/event_world.h"
 
 using namespace livebtl;
@@ -16,7 +17,7 @@ TEST_CASE("what has begun when it is first seen is tried once") {
   world.end(action, How::kNotDone, "busy");
   for (int i = 0; i < 40; ++i) {
     world.time += kSecond;
-    world.report({notice});  // repeated: that is no new beginning
+    world.report({notice});  // repeated: this is not a new beginning
     world.settle(How::kNotDone);
   }
   CHECK(world.states("e1").back() == State::kMissed);
@@ -108,7 +109,7 @@ TEST_CASE("a restart after any line goes on, and does nothing twice that may be 
     cut.journal.assign(whole.journal.begin(),
                        whole.journal.begin() + static_cast<std::ptrdiff_t>(lines));
     World world = cut.restarted();
-    const bool told = lines >= 4;  // the line that announces it is there
+    const bool told = lines >= 4;  // the line that announces it exists
     const bool over = lines >= 6;
     if (!over) world.report({notice});
     const auto steps = world.settle();

@@ -10,7 +10,7 @@ TEST_CASE("an event is prepared for, acknowledged once, and returned from when i
   const Notice notice = world.in(900 * kSecond, true);
   world.report({notice});
   CHECK(world.settle() == Steps{Do::kPrepare, Do::kAcknowledge});
-  for (int i = 0; i < 20; ++i) {  // the source repeats it all the while
+  for (int i = 0; i < 20; ++i) {  // meanwhile the source keeps repeating it
     world.time += kSecond;
     world.report({notice});
     CHECK(world.settle().empty());
@@ -72,7 +72,7 @@ TEST_CASE(
   CHECK(world.journal.back().text.find("held by somebody else") != std::string::npos);
   CHECK(world.settle().empty());
   world.report({});
-  CHECK(world.settle() == Steps{Do::kReturn});  // a part of it may have been set aside
+  CHECK(world.settle() == Steps{Do::kReturn});  // part of it may have been set aside
 }
 
 TEST_CASE(

@@ -15,7 +15,7 @@ using How = Outcome::Kind;
 
 inline constexpr UnixNs kEpoch = 1'800'000'000 * kSecond;
 
-/// A machine with its clock and all that it has written down.
+/// A machine with its clock and all that it has recorded.
 struct World {
   explicit World(const Policy& with = {}) : policy(with) {}
 
@@ -42,7 +42,7 @@ struct World {
     machine.ended(action, {kind, text}, now());
     note();
   }
-  /// Does all that is due, all with the same outcome; returns what it was.
+  /// Does all that is due, always with this outcome; returns what was done.
   std::vector<Do> settle(How kind = How::kDone) {
     std::vector<Do> done;
     for (Action action = next(); action.what != Do::kWait; action = next()) {
@@ -58,7 +58,7 @@ struct World {
       if (entry.notice.id == id) all.push_back(entry.state);
     return all;
   }
-  /// Another process that has read the journal.
+  /// Returns another process's machine that has read the journal.
   World restarted() const {
     World other(policy);
     other.time = time;

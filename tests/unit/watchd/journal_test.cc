@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/watchd/journal_test.cc -- the journal: read after a kill, shortened, and one process's alone.
+// tests/unit/watchd/journal_test.cc -- the journal: after a kill, shortened, in one process alone.
 #include "watchd/journal.h"
 
 #include <doctest/doctest.h>
@@ -101,7 +101,7 @@ TEST_CASE("a long journal is shortened to what is not over, and the old one kept
     REQUIRE(journal);
     std::vector<std::string> warnings;
     REQUIRE(journal->read(warnings));
-    CHECK(!Journal::open(folder.journal()));  // the new file is locked as the old one was
+    CHECK(!Journal::open(folder.journal()));  // the new file is locked like the old one
     REQUIRE(journal->append(entry("new", State::kSeen)));
   }
   CHECK(std::filesystem::file_size(folder.journal() + ".1") > (1u << 20));

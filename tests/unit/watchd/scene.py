@@ -11,7 +11,7 @@ import tempfile
 from tests.harness.waiting import wait_until
 
 WATCHD = sys.argv.pop() if len(sys.argv) > 1 else ""
-PATIENCE = 60  # seconds; nothing here is known to take so long
+PATIENCE = 60  # seconds; nothing here is known to take that long
 
 BTLCTL = """#!/bin/sh
 # What it is told to answer stands in answer.VERB: a code, and the rest of the document.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/watchd/settings_test.cc -- livebtl-watchd's settings: what is taken, and what is refused.
+// tests/unit/watchd/settings_test.cc -- livebtl-watchd's settings: what is accepted or refused.
 #include "watchd/settings.h"
 
 #include <doctest/doctest.h>

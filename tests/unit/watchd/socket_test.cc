@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/watchd/socket_test.cc -- the socket where programs announce events, when descriptors are scarce: in real time.
+// tests/unit/watchd/socket_test.cc -- the socket at which programs announce events, when
+// descriptors are scarce: in real time.
 #include "watchd/sources/socket.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +21,7 @@ using namespace livebtl::watchd;
 
 namespace {
 
-/// As long as it is there, no descriptor can be had.
+/// While it lives, no descriptor can be opened.
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -50,7 +51,8 @@ Fd client_of(const std::string& path) {
   return client;
 }
 
-/// Do three looks without a descriptor end, and tell of nothing? One that asks for the client over and over is stopped.
+/// Do three looks without a descriptor end, with no notice? A look that keeps retrying the client
+/// is stopped.
 bool looks_end(SocketSource& source) {
   std::promise<void> looked;
   auto watch = std::async(std::launch::async, [&source, end = looked.get_future()]() mutable {

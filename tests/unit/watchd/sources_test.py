@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""livebtl-watchd beside players of its sources and of btlctl: an event that is ten seconds ahead, repeated, withdrawn, and
-a source that is garbled, silent, failing or gone. The job lets go before the event, or is left alone and the log says why."""
+"""livebtl-watchd with played sources and a played btlctl: an event ten seconds ahead, repeated, withdrawn; a source
+that is garbled, silent, failing or gone. The job lets go before the event, or is left alone and the log says why."""
 import json
 import os
 import signal
@@ -43,7 +43,7 @@ class Sources(unittest.TestCase):
         def undo():
             player.set_fault(None)
             try:
-                player.come()  # if it is gone
+                player.come()  # in case it is gone
             except OSError:
                 pass
         return undo
@@ -123,7 +123,7 @@ class Sources(unittest.TestCase):
             scene.wait_state("maintenance-event", "released")
             player.set_fault("silent")
             wait_until("a look that hangs", lambda: player.asked[-1:] and player.fault == "silent", PATIENCE)
-            self.assertEqual(scene.stop(), 0)  # and not only when it answers
+            self.assertEqual(scene.stop(), 0)  # and does so before the server answers
 
     def test_what_cannot_be_released_is_missed_and_said(self):
         with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\n") as scene:

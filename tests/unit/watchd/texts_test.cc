@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/watchd/texts_test.cc -- the answers of each source: those in its documentation, and garbled ones.
+// tests/unit/watchd/texts_test.cc -- each source's answers: as documented, and garbled.
 #include <doctest/doctest.h>
 
 #include "watchd/texts/moment.h"
@@ -18,7 +18,7 @@ const std::string kAzureAnswer =
       {"EventId":"2","EventType":"Reboot","Resources":["vm_1"],"EventStatus":"Scheduled","NotBefore":"x"},
       {"EventId":"3","EventType":"Redeploy","Resources":["vm_0","vm_1"],"EventStatus":"Started","NotBefore":""}]})";
 
-/// Every text that is shorter, and every one with one byte changed, is read or refused, and never crashes.
+/// Each shorter text, and each with one byte changed, is read or refused without a crash.
 template <class Reader>
 void garble(const std::string& good, const Reader& reader) {
   REQUIRE(reader(good));
@@ -65,7 +65,7 @@ TEST_CASE("azure: of its own events alone, and what may be acknowledged") {
   const Notice& redeploy = notices->back();
   CHECK(redeploy.begun);
   CHECK(!redeploy.start);
-  CHECK(!redeploy.acknowledgeable);  // it is others' event, too
+  CHECK(!redeploy.acknowledgeable);  // the event concerns others as well
   CHECK(read_azure(kAzureAnswer, "vm_0", false)->back().acknowledgeable);
   CHECK(azure_start_request("a") == R"({"StartRequests":[{"EventId":"a"}]})");
   garble(kAzureAnswer,

@@ -20,7 +20,7 @@ std::vector<Job> operator+(std::vector<Job> some, const std::vector<Job>& more) 
   return some;
 }
 
-/// Each takes all the time of its turn. Returns whose turns came, in their order.
+/// Each job uses up its turn. Returns whose turns came, in their order.
 std::vector<std::string> all_silent(Turns& turns, TimeNs until) {
   std::vector<std::string> served;
   TimeNs now = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/control/agent/agent_members_test.cc -- membership, over real sockets: ranks that are
-// announced, join and leave, before, in and after a ladder.
+// announced, that join and that leave, before, during and after a ladder.
 #include "control/agent/agent.h"
 
 #include "job_of_fakes.h"
@@ -47,7 +47,7 @@ TEST_CASE("a member that was left behind says so on its card") {
     return scan.live.size() == 1 && scan.live.front().left_behind &&
            entry_of(scan.live.front(), false).left_behind;
   }));
-  job.remove_member(0);  // which proves nothing of the process that was restored elsewhere
+  job.remove_member(0);  // it proves nothing about the process restored elsewhere
   CHECK_FALSE(proved_gone(job.directory(), ::geteuid(), job.process(0)));
 }
 
@@ -168,6 +168,6 @@ TEST_CASE("members that come and go leave no descriptors") {
   round();
   const std::size_t before = descriptors();
   for (int i = 0; i < 10; ++i) round();
-  // A member notices in its next turn that one which asked it has left.
+  // In its next turn, a member notices that another one, which asked it something, has left.
   CHECK(eventually([&] { return descriptors() <= before; }));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/agent_process_test.cc -- the agent as a guest in a process that is not ours:
-// idle, signals, fork.
+// tests/unit/control/agent/agent_process_test.cc -- the agent as a guest in somebody else's
+// process: idle, signals, fork.
 #include "control/agent/agent.h"
 
 #include <signal.h>
@@ -50,7 +50,7 @@ TEST_CASE("the agent's threads take no signals") {
       CHECK((mask & (1ull << (SIGALRM - 1))) != 0);
     }
   }
-  CHECK(agents >= 1);  // one of an earlier test may not be quite gone
+  CHECK(agents >= 1);  // one from an earlier test may still be ending
 }
 
 TEST_CASE("a forked child is no member and harms none") {
@@ -58,7 +58,7 @@ TEST_CASE("a forked child is no member and harms none") {
   job.add_member();
   const pid_t child = ::fork();
   if (child == 0) {
-    job.remove_member(0);  // what exit() in a child may do
+    job.remove_member(0);  // as exit() in a child may do
     ::_exit(0);
   }
   int status = 0;
@@ -83,7 +83,7 @@ TEST_CASE("a member whose child lives on is gone when it dies") {
     const auto facts = find_job(settings, ProcessId{77});
     const auto agent = facts ? Agent::start(*facts, ProcessId{77}, admin) : fail(Errc::kDown, "");
     char byte = agent ? 'y' : 'n';
-    if (::fork() == 0) {  // keeps a copy of every descriptor, until the test ends
+    if (::fork() == 0) {  // keeps a copy of every descriptor until the test ends
       ::close(hold[1]);
       [[maybe_unused]] const auto end = ::read(hold[0], &byte, 1);
       ::_exit(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/agent_test.cc -- ladders over real sockets: agents, a coordinator, and what
-// goes wrong with them.
+// tests/unit/control/agent/agent_test.cc -- ladders over real sockets: agents, a coordinator, and
+// what can go wrong with them.
 #include "control/agent/agent.h"
 
 #include "job_of_fakes.h"
@@ -12,8 +12,8 @@ using core::Rung;
 
 namespace {
 
-/// A coordinator that dies when a rung is ordered: its connections vanish without a word. One member has
-/// taken the order by then: of an order that nobody has read yet, a `resume` could not know.
+/// A coordinator that dies when a rung is ordered: its connections vanish without a word. By then,
+/// one member has taken the order: a `resume` could not know of an order that nobody has read.
 void die_at(const JobOfFakes& job, const Command& command, Rung rung) {
   auto links = job.links();
   std::atomic<bool> stop{false};
@@ -49,8 +49,8 @@ TEST_CASE("a switch reaches every member, rung by rung") {
 TEST_CASE("a look for members ends when all have answered, not when the time for it is over") {
   JobOfFakes job(3);
   job.add_members(3);
-  // A look that waits its time out never takes less than 300 ms. The machine may be slow now and
-  // then, but not always.
+  // A scan that waits until its time-out never takes less than 300 ms. The machine may be slow now
+  // and then, but not always.
   bool early = false;
   for (int i = 0; i < 100 && !early; ++i) {
     const TimeNs start = monotonic_now();
@@ -75,7 +75,7 @@ TEST_CASE("who holds what is released already is looked for whenever somebody as
   job.add_members(2);
   REQUIRE(job.run("remove", {"sm"}).code == ExitCode::kDone);
   job.admin(1).be_held("sm: a device is open");
-  // A look lasts for a moment, for questions that are sent again.
+  // A result stands for a moment: questions that are sent again do not cause another search.
   Outcome held;
   CHECK(eventually([&] {
     held = job.run("checkpoint", {"prepare", "sm"});
@@ -108,7 +108,7 @@ TEST_CASE("a straggler is named, and the switch is taken back") {
   job.add_members(3);
   job.admin(2).hold(Rung::kNewTx);
   auto command = JobOfFakes::command("switch", {"sm", "tcp"});
-  // On a loaded machine, too, the member has told by then what it waits for.
+  // Enough for the member to say what it waits for, even on a loaded machine.
   command.times.rung = 2 * kSecond;
   const auto outcome = job.run(command);
   CHECK(outcome.code == ExitCode::kRetracted);

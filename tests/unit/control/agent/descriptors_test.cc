@@ -32,7 +32,7 @@ TEST_CASE("a command reaches a process that has no descriptor left") {
   JobOfFakes job(1);
   job.add_member();
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  const FewDescriptors none(0);  // before the agent takes the connection
+  const FewDescriptors none(0);  // before the agent accepts the connection
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   socket_path(job.directory(), job.process(0)).copy(address.sun_path, sizeof address.sun_path - 1);
@@ -77,7 +77,7 @@ TEST_CASE("a ladder that was left is finished for processes that have no descrip
 TEST_CASE("a member that cannot look into the directory proves nobody gone") {
   JobOfFakes job(2);
   job.add_members(2);
-  // A member in another thread may give one back at that moment.
+  // A member in another thread may free one at that moment.
   CHECK(eventually([&] {
     const FewDescriptors none(0);
     const MemberScan scan = scan_members(job.directory(), ::geteuid());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/fake_admin.h -- an engine with three transports and no data, whose rungs a
-// test can hold or refuse. Any thread.
+// tests/unit/control/agent/fake_admin.h -- an engine with three transports and no data, whose rungs
+// a test can hold or refuse. Any thread.
 #pragma once
 
 #include <atomic>
@@ -71,7 +71,7 @@ class FakeAdmin final : public FakeNeighbours {
     const std::lock_guard guard(mutex_);
     signal_ = std::move(signal);
   }
-  /// What it shows: one message more each time.
+  /// Shows one more message each time.
   void show_on(core::EnginePageLatch* page) override {
     const std::lock_guard guard(mutex_);
     if (page == nullptr) return;
@@ -108,7 +108,7 @@ class FakeAdmin final : public FakeNeighbours {
   }
   std::vector<int> wait_fds() override { return {}; }
 
-  /// What whoever looks for holders finds from now on.
+  /// What a search for other holders finds from now on.
   void be_held(const std::string& holder) {
     const std::lock_guard guard(mutex_);
     holders_ = {holder};
@@ -138,7 +138,7 @@ class FakeAdmin final : public FakeNeighbours {
   /// As if a peer on another node had connected.
   void meet_other_node() {
     spans_nodes_.store(true);
-    release();  // whatever an engine reports wakes its agent
+    release();  // an engine's reports wake its agent
   }
   /// As if it had met a newer incarnation of the job.
   void leave_behind() {
@@ -149,7 +149,7 @@ class FakeAdmin final : public FakeNeighbours {
     const std::lock_guard guard(mutex_);
     contacts_ = std::move(contacts);
   }
-  /// As if something were to be sent to it, and nothing reached it.
+  /// As if the engine had something to send to the peer, but could not reach it.
   void seek(ProcessId peer) { seek(std::vector{peer}); }
   void seek(const std::vector<ProcessId>& wanted) {
     {
@@ -157,9 +157,9 @@ class FakeAdmin final : public FakeNeighbours {
       sought_.insert(wanted.begin(), wanted.end());
       seeks_.store(true);
     }
-    release();  // whatever an engine reports wakes its agent
+    release();  // an engine's reports wake its agent
   }
-  /// What it was told of this peer; nothing yet: empty.
+  /// The addresses it was told of this peer; empty if none yet.
   core::Contacts introduced(ProcessId peer) const {
     const std::lock_guard guard(mutex_);
     const auto found = introduced_.find(peer);
@@ -189,7 +189,7 @@ class FakeAdmin final : public FakeNeighbours {
   }
 
   std::atomic<std::uint64_t> turns{0};
-  // How often its agent has asked for these.
+  // How often its agent has called unreached().
   std::atomic<std::uint64_t> unreached_asked{0};
   std::size_t peers = 0, bytes_sent = 0;  // bytes_sent: by each of its transports
 

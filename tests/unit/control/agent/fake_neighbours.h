@@ -30,7 +30,7 @@ class FakeNeighbours : public core::Admin {
     const std::lock_guard guard(neighbours_mutex_);
     if (!relays.empty()) relays_ = relays;
   }
-  /// As if a peer had told it.
+  /// As if a peer had told it of this relay.
   void learn_relay(const std::string& relay) {
     const std::lock_guard guard(neighbours_mutex_);
     relays_.push_back(relay);

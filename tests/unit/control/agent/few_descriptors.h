@@ -10,7 +10,7 @@
 
 namespace livebtl::test {
 
-/// While it lives, `left` descriptors more can be opened.
+/// While it lives, only `left` more descriptors can be opened.
 class FewDescriptors {
  public:
   explicit FewDescriptors(rlim_t left) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/flood_test.cc -- a member that talks without end keeps no command from its end.
+// tests/unit/control/agent/flood_test.cc -- commands that end although a member talks without end.
 #include <atomic>
 #include <string>
 #include <vector>

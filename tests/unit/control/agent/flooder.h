@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/flooder.h -- a member that talks without end, by a thread of its own.
+// tests/unit/control/agent/flooder.h -- a member that talks without end, on a thread of its own.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,8 @@ namespace livebtl::test {
 
 using namespace livebtl::control;
 
-/// A member beside those of the job: it tells everybody who connects the same again and again. rank -1: it was spawned.
+/// An extra member of the job that sends everybody who connects the same message again and again.
+/// rank -1: it was spawned.
 class Flooder {
  public:
   Flooder(const JobOfFakes& job, int rank, std::string back, std::string body)
@@ -39,7 +40,7 @@ class Flooder {
     thread_.join();
   }
 
-  /// How often somebody was told.
+  /// How many times the message was sent.
   std::size_t told() const noexcept { return told_.load(); }
 
   static constexpr ProcessId kProcess{0x1fff};

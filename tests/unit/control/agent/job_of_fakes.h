@@ -35,7 +35,7 @@ bool eventually(Condition condition) {
 class JobOfFakes {
  public:
   explicit JobOfFakes(std::uint32_t announced) : JobOfFakes(announced, "test", 0) {}
-  /// One node of a job of several, with its first rank. Nodes that share a secret file are one job.
+  /// One of a job's nodes, with its first rank. Nodes that share a secret file are one job.
   JobOfFakes(std::uint32_t announced, std::string node, std::uint64_t first_rank,
              std::string secret_file = "", bool authenticated = true)
       : started_(first_rank), first_(first_rank) {
@@ -49,9 +49,9 @@ class JobOfFakes {
     if (!authenticated) settings_.auth = AuthLevel::kNone;
   }
 
-  /// The next member starts and joins.
+  /// Starts the next member, which joins.
   void add_member() { start(find_facts()); }
-  /// ... by MPI_Comm_spawn: the launcher says neither where nor how many there are.
+  /// ... as by MPI_Comm_spawn: the launcher says neither where the members are nor how many.
   void add_spawned_member() {
     control::JobFacts facts = find_facts();
     facts.announced = 0;
@@ -74,7 +74,7 @@ class JobOfFakes {
   const Settings& settings() const { return settings_; }
 
   control::JobLinks links() const { return control::JobLinks::open(place()); }
-  /// Times that only end what has failed; a test that waits for a time-out sets a shorter one.
+  /// Its times only end what has failed; a test that waits for a time-out sets a shorter one.
   static control::Command command(std::string verb, std::vector<std::string> arguments = {}) {
     control::Command command;
     command.job = "test";
@@ -103,7 +103,7 @@ class JobOfFakes {
   control::Outcome run(std::string verb, std::vector<std::string> arguments = {}) const {
     return run(command(std::move(verb), std::move(arguments)));
   }
-  /// All engines, or one at least, were last ordered to this rung.
+  /// Whether all engines, or at least one, were last ordered to this rung.
   bool all_on(core::Rung rung) const { return count_on(rung) == admins_.size(); }
   bool any_on(core::Rung rung) const { return count_on(rung) > 0; }
 

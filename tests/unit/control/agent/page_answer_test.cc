@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/page_answer_test.cc -- the page of a member whose agent is at work: for those who read it, and
-// for those of other nodes who ask.
+// tests/unit/control/agent/page_answer_test.cc -- the page of a member whose agent is at work: as
+// read directly, and as sent to those who ask from other nodes.
 #include "control/place/page_reader.h"
 #include "job_of_fakes.h"
 

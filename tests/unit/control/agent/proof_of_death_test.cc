@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Agents that find proof that a peer has ended, in their own directory or by a relay's word, and tell it to
+// Agents that find proof that a peer has ended, in their own directory or from a relay, and tell
 // their engines.
 #include "control/place/member_file.h"
 #include "two_nodes.h"
@@ -11,7 +11,7 @@ using namespace livebtl::test;
 TEST_CASE("of a member that has left the engine is told that it has ended") {
   JobOfFakes job(3);
   job.add_members(2);
-  job.add_spawned_member();  // whom nobody counts
+  job.add_spawned_member();  // nobody counts it
   for (const std::size_t left : {1u, 2u}) {
     job.remove_member(left);
     job.admin(0).seek(job.process(left));
@@ -43,7 +43,7 @@ TEST_CASE("a process that has ended on another node is told of by its relay") {
   nodes.two->remove_member(1);
   nodes.one->admin(1).seek(ended);
   CHECK(eventually([&] { return nodes.one->admin(1).dead(ended); }));
-  nodes.one->admin(1).seek(nodes.two->process(0));  // which lives, and listens nowhere
+  nodes.one->admin(1).seek(nodes.two->process(0));  // it lives, but listens nowhere
   CHECK(eventually([&] { return nodes.one->admin(1).answers(nodes.two->process(0)) >= 3; }));
   CHECK_FALSE(nodes.one->admin(1).dead(nodes.two->process(0)));
 }

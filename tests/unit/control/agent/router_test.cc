@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/router_test.cc -- what a member's router takes, and what it keeps open: over real
-// sockets, without agents.
+// tests/unit/control/agent/router_test.cc -- what a member's router accepts, and which connections
+// it keeps open: over real sockets, without agents.
 #include "control/agent/router.h"
 
 #include "control/wire/messages.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/scratch.h -- a private directory for one test, gone with it.
+// tests/unit/control/agent/scratch.h -- a private directory for one test, removed at its end.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// search_plan_test.cc -- which process is asked where it listens, how many at once, and how often.
+// search_plan_test.cc -- which processes are asked where they listen, how many at once, how often.
 #include "control/agent/search_plan.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // search_test.cc -- agents that find out for their engines where a peer listens: over real sockets,
-// with fake engines. What goes through relays stands in relay_test.cc.
+// with fake engines. For searches through relays see relay_test.cc.
 #include "control/agent/router.h"
 #include "control/agent/search_plan.h"
 #include "control/wire/messages.h"
@@ -50,7 +50,7 @@ TEST_CASE("a process of which nothing is known is asked in vain, and orders go o
 
 namespace {
 
-/// A member's socket that tells whoever asks for its addresses some of another member's.
+/// A member's socket that answers each question for its addresses with some of another member's.
 class Liar {
  public:
   Liar(const JobOfFakes& job, ProcessId self, ProcessId other)
@@ -59,11 +59,11 @@ class Liar {
     REQUIRE(door);
     door_.emplace(std::move(*door));
   }
-  /// Says that it was the other one that was asked, too.
+  /// From now on it also claims to be the other one.
   void pretend() { pretends_ = true; }
-  /// Says that the other one has ended, as a relay would.
+  /// From now on it says that the other one has ended, as a relay would.
   void bury() { buries_ = pretends_ = true; }
-  /// true: a question was answered.
+  /// Returns true if it answered a question.
   bool answer_one() {
     door_->turn(monotonic_now());
     const auto envelope = door_->receive();
@@ -142,7 +142,7 @@ TEST_CASE("what an engine reports does not end the pause, unless an order was ca
   job.admin(0).seek(liar_id);
   int answered = 0;
   CHECK(eventually([&] {
-    job.admin(0).release();  // reports
+    job.admin(0).release();  // a report
     return (answered += liar.answer_one() ? 1 : 0) >= 5;
   }));
   CHECK(monotonic_now() - start >= (1 + 1 + 2 + 4) * SearchPlan::kPauseLeast);
@@ -158,6 +158,6 @@ TEST_CASE("fellow members are asked for relays once a round, however many are so
   job.admin(0).seek(nowhere);
   CHECK(eventually([&] { return job.admin(1).relays_asked.load() >= 4; }));
   const std::uint64_t asked = job.admin(1).relays_asked.load();
-  // Once more at the start.
+  // Plus once at the start.
   CHECK(asked <= job.admin(0).unreached_asked.load() / kTurnsARound + 1);
 }

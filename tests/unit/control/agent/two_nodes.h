@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/two_nodes.h -- a job on two nodes that relays join.
+// tests/unit/control/agent/two_nodes.h -- a job on two nodes that are joined by relays.
 #pragma once
 
 #include "job_of_fakes.h"
@@ -17,7 +17,7 @@ inline std::string relay_of(JobOfFakes& node) {
   return "";
 }
 
-/// Two nodes with two ranks each, each of whose members has heard of the other's relay.
+/// Two nodes with two ranks each. On each node, one member has heard of the other node's relay.
 struct TwoNodes {
   explicit TwoNodes(const std::string& second_key = "") {
     write_file(keys / "one", kKey);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/client/backlog_test.cc -- what members say without end fills what btlctl keeps for later; other nodes
-// are found all the same.
+// tests/unit/control/client/backlog_test.cc -- a member that talks without end fills btlctl's
+// backlog; other nodes are found all the same.
 #include <string>
 
 #include "tests/unit/control/agent/flooder.h"
@@ -12,7 +12,7 @@ using namespace livebtl::test;
 
 TEST_CASE("a member that fills the backlog keeps no relay from being heard") {
   constexpr std::size_t kTextBytes = 60'000;
-  constexpr std::size_t kFills = 1300;  // the backlog, 64 MiB, and what waits on the way to it
+  constexpr std::size_t kFills = 1300;  // the backlog, 64 MiB, and what is still on its way
   Scratch keys;
   write_file(keys / "one", kKey);
   JobOfFakes one(4, "alpha", 0, keys / "one"), two(4, "beta", 2, keys / "one");
@@ -39,6 +39,6 @@ TEST_CASE("who orders another user's job speaks to that user's processes alone")
   REQUIRE(place.members.live.size() == 1);
   const MemberId member = place.members.live.front().member;
   CHECK(JobLinks::open(place).send(member, ListRequest{"test"}));
-  place.owner = ::geteuid() + 1;  // a link in that user's directory leads here
+  place.owner = ::geteuid() + 1;  // as if a link in that user's directory led here
   CHECK_FALSE(JobLinks::open(place).send(member, ListRequest{"test"}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members' files that are read again and again.
+// Members' files that are read repeatedly.
 #include <doctest/doctest.h>
 
 #include "control/client/discovery.h"

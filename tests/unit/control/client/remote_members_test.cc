@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/client/remote_members_test.cc -- what is known of other nodes, without a socket:
-// routes, and the pages of members that relays answer with.
+// tests/unit/control/client/remote_members_test.cc -- what is known about other nodes, without a
+// socket: routes, and the pages of members with which relays answer.
 #include "control/client/remote_members.h"
 
 #include <doctest/doctest.h>
@@ -93,7 +93,7 @@ TEST_CASE("a relay's pages make a node; who vanishes from a whole one has left")
 
 namespace {
 
-/// Two relays that both have a process of one id; the first one comes first wherever they are sorted.
+/// Two relays, each with a process of the same id; the first relay comes first in every sort order.
 struct TwoRelays {
   static constexpr const char* kOld = "tcp://10.0.0.2:1";
   static constexpr const char* kNew = "tcp://10.0.0.7:1";
@@ -124,7 +124,7 @@ MemberEntry copy_of(std::uint64_t process, bool gone = false) {
 TEST_CASE("a copy that was left behind gives way to the process itself, whatever becomes of it") {
   TwoRelays two;
   two.hear(copy_of(1), entry(2));
-  CHECK(two.relay() == TwoRelays::kOld);  // the user who commands there is told
+  CHECK(two.relay() == TwoRelays::kOld);  // the user who gives orders there is told
   two.hear(copy_of(1), entry(1));
   CHECK(two.relay() == TwoRelays::kNew);
   CHECK(two.remote.merging().at(ProcessId{1}) == TwoRelays::kNew);
@@ -159,7 +159,7 @@ TEST_CASE("a silent relay is asked again but not waited for, and what is known o
   CHECK(remote.round_complete());
   CHECK(remote.take_questions().size() == 1);
   CHECK(known(remote).live == 1);
-  // The answer to the earlier round tells that it speaks again, and is not taken for this look.
+  // The answer to the earlier round shows that it speaks again, but does not count for this scan.
   remote.answer(unanswered[0].tag, page(0, 2, {entry(1), entry(2)}));
   CHECK(known(remote).live == 1);
   remote.begin_round(3);
@@ -177,13 +177,13 @@ TEST_CASE("a relay that always answers too late is known all the same") {
   REQUIRE(late.size() == 1);
   remote.end_round(1);
   remote.begin_round(2);
-  remote.answer(late[0].tag, page(0, 3, {entry(1), entry(2)}));  // not whole
+  remote.answer(late[0].tag, page(0, 3, {entry(1), entry(2)}));  // incomplete
   remote.answer(late[0].tag, page(1, 3, {entry(1), entry(2)}));
   CHECK(known(remote).live == 0);
   remote.answer(late[0].tag, page(0, 2, {entry(1), entry(2)}));
   CHECK(known(remote).live == 2);
   CHECK(remote.relay_of(entry(1).member.process) != nullptr);
-  remote.answer(late[0].tag, page(0, 1, {entry(3)}));  // what is known is not overwritten by it
+  remote.answer(late[0].tag, page(0, 1, {entry(3)}));  // it does not overwrite what is known
   CHECK(known(remote).live == 2);
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("a relay whose question was lost is asked once more in the same round"
   const auto second = remote.take_questions();
   REQUIRE(second.size() == 1);
   remote.answer(second[0].tag, page(0, 1, {entry(1)}));
-  remote.answer(first[0].tag, page(0, 1, {entry(1)}));  // it was not lost, only slow
+  remote.answer(first[0].tag, page(0, 1, {entry(1)}));  // it was slow, not lost
   CHECK(remote.round_complete());
   remote.ask_again();
   CHECK(remote.take_questions().empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// absent_transport_test.cc -- transports that are permitted and not there: which orders look for them, and
-// what is said of them.
+// absent_transport_test.cc -- transports that are permitted but not there: which orders look for
+// them, and what is reported about them.
 #include <doctest/doctest.h>
 
 #include "control/ladder/coordinator.h"
@@ -15,7 +15,7 @@ namespace {
 const std::string kEast = "00000000000000aa";
 const std::vector<std::string> kNoVerbs = {"verbs: no RDMA device"};
 
-/// Is a ladder run by this command in a job of one process, on the node east, that stands so?
+/// Does this command run a ladder in a job of one process, on the node east, in this state?
 bool is_run(const std::string& verb, const std::vector<std::string>& arguments,
             const Routing& routing, const std::vector<std::string>& absent,
             const std::string& scope = "") {
@@ -41,7 +41,7 @@ bool is_run(const std::string& verb, const std::vector<std::string>& arguments,
   return !machine.done();
 }
 
-/// What an engine is told of this operation, on the node east.
+/// What an engine on the node east is told about this operation.
 core::RungOrder told(const std::string& verb, const std::vector<std::string>& arguments,
                      const std::string& node = "") {
   MemberFacts facts;

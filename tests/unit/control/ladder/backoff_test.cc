@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/ladder/backoff_test.cc -- when a silent member is asked again, and when members are scanned for again.
+// tests/unit/control/ladder/backoff_test.cc -- when a silent member is asked again, and when
+// members are scanned for again.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -14,8 +15,8 @@ namespace {
 
 constexpr Backoff::Limits kLimits = {20 * kMillisecond, 100 * kMillisecond, kSecond};
 
-/// Asks a member that needs `work` for each question, one after the other, until so many answers
-/// are there. How many questions it was asked.
+/// Asks a member that needs `work` for each question, one after the other, until it has given that
+/// many answers. Returns how many questions were asked.
 int questions_until(int answers, TimeNs work) {
   Backoff backoff;
   TimeNs now = 0, busy_until = 0;
@@ -93,7 +94,7 @@ TEST_CASE("a scan that takes long leaves as much time for what was answered mean
   CHECK(scans.again_at(100 * kMillisecond) == 101 * kMillisecond);
   scans.want();
   CHECK(scans.begin(kSecond) == 2);
-  scans.ended(1, kSecond);  // of before
+  scans.ended(1, kSecond);  // the earlier scan
   CHECK(scans.in_progress());
   scans.ended(2, 3 * kSecond);
   CHECK(scans.again_at(100 * kMillisecond) == 5 * kSecond);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/ladder/commands_test.cc -- what each command makes of the routing.
+// tests/unit/control/ladder/commands_test.cc -- how each command changes the routing.
 #include "control/ladder/commands.h"
 #include "control/ladder/scope.h"
 
@@ -84,7 +84,7 @@ TEST_CASE("a node's pairs stay where a switch for it has brought them, whatever 
   };
   const Routing back = there({"tcp", "sm"}, after("switch", {"sm", "tcp"}));
   CHECK(used(back) == "sm");
-  // The job's rule comes later, and would make a circle with the node's.
+  // The job's rule comes later, and together with the node's would form a circle.
   Routing moved = there({"verbs", "tcp"}, after("switch", {"sm", "verbs"}));
   CHECK(used(moved) == "tcp");
   moved = after("switch", {"tcp", "verbs"}, moved);
@@ -123,7 +123,7 @@ TEST_CASE("checkpoint sets aside what is bound to a device and in use, and bring
   CHECK(after("checkpoint", prepare, ready) == ready);
   CHECK(after("checkpoint", {"return"}, ready) == Routing{});
   CHECK(after("checkpoint", {"return"}) == Routing{});
-  // What an operator has removed is his to bring back.
+  // What an operator has removed, only an operator brings back.
   const Routing removed = after("remove", {"verbs"});
   CHECK(after("checkpoint", prepare, removed) == removed);
   CHECK(after("add", {"verbs"}, ready) == Routing{});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/ladder/families_test.cc -- commands for a family of transports, as the cards of a process are, and
-// for one of it alone.
+// tests/unit/control/ladder/families_test.cc -- commands for a family of transports, such as a
+// process's cards, and for one transport of it.
 #include <doctest/doctest.h>
 
 #include "control/ladder/commands.h"

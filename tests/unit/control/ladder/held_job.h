@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/ladder/held_job.h -- a job of members in one thread that a HoldMachine talks to.
+// tests/unit/control/ladder/held_job.h -- a job of members in one thread, as a HoldMachine's peer.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kId = 0x51;
 
 inline MemberId member(std::uint64_t number) { return {ProcessId{number}, Incarnation{1}}; }
 
-/// Members that do at once what they are told, unless a test has it otherwise.
+/// Members that do at once what they are told, unless a test says otherwise.
 class HeldJob {
  public:
   struct One {
@@ -32,9 +32,9 @@ class HeldJob {
     bool claimed = false;
     std::uint64_t claim = 0;
     std::string refusal;
-    std::string why;      // it is broken, or fenced out
-    int leases = 0;       // begun
-    bool slow = false;    // parks, and is never parked
+    std::string why;      // why it is broken, or fenced out
+    int leases = 0;       // how often a lease began
+    bool slow = false;    // begins to park, but is never parked
     bool silent = false;  // hears nothing
     bool hidden = false;  // no scan finds it
   };
@@ -69,7 +69,7 @@ class HeldJob {
   std::vector<HoldProgress> progress;
   std::function<void()> on_scan;
   std::function<void()> on_send;  // before a member hears it
-  TimeNs scan_takes = 0;          // nobody is heard meanwhile
+  TimeNs scan_takes = 0;          // no answers are heard meanwhile
 
  private:
   void carry_out(const HoldMachineAction& action, std::deque<HoldEvent>& events) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/ladder/history_test.cc -- what a member remembers of the switches that it went through.
+// tests/unit/control/ladder/history_test.cc -- what a member remembers of its switches.
 #include "control/ladder/history.h"
 
 #include <doctest/doctest.h>
@@ -101,7 +101,7 @@ TEST_CASE("what was refused and taken back keeps its reason, and has moved no pa
   Standing returned = standing_on(back, true);
   returned.report.pairs_moved = 3;
   history.stands(returned, 3);
-  history.stands(returned, 4);  // as often as it is asked
+  history.stands(returned, 4);  // it may be asked any number of times
   CHECK(history.switches().back().end == SwitchEnd::kTakenBack);
   CHECK(history.switches().back().refusal == "no device");
   CHECK(history.switches().back().pairs_moved == 0);

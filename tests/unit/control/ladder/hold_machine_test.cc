@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hold_machine_test.cc -- a hold of a job: when all are parked it is held, else nothing is; and
-// what was not held throughout is never called good.
+// hold_machine_test.cc -- a hold of a job: either all are parked, or nothing is held; and what was
+// not held throughout is never called good.
 #include "control/ladder/hold_machine.h"
 
 #include <doctest/doctest.h>
@@ -61,7 +61,7 @@ TEST_CASE("what was not held throughout is never called good") {
   CHECK(job.run(check()).code == ExitCode::kInconsistent);
   CHECK(job.run(end(kId)).code == ExitCode::kInconsistent);
   CHECK(job.members[1].state == HoldState::kNone);
-  CHECK(job.members[3].state == HoldState::kParked);  // another's
+  CHECK(job.members[3].state == HoldState::kParked);  // another hold's
 }
 
 TEST_CASE("each reason why members were not held throughout is told, of one member") {
@@ -82,16 +82,16 @@ TEST_CASE("each reason why members were not held throughout is told, of one memb
 TEST_CASE("a lease begins anew for those alone that were all held throughout") {
   Job job(3);
   CHECK(job.run(renew()).code == ExitCode::kInconsistent);
-  CHECK(nothing_is_held(job));  // nobody is parked by it
+  CHECK(nothing_is_held(job));  // it parks nobody
   job.run(start());
   CHECK(job.run(renew()).code == ExitCode::kDone);
   CHECK(job.run(renew(kId)).operation == kId);
-  CHECK(job.members[2].leases == 4);  // parked, sealed, and twice since
+  CHECK(job.members[2].leases == 4);  // when parked, when sealed, and twice since
   CHECK(job.run(check(kId)).code == ExitCode::kDone);
   CHECK(job.run(renew(kId + 1)).code == ExitCode::kInconsistent);
   job.members[2].refusal = "its lease ran out";
   CHECK(job.run(renew()).code == ExitCode::kInconsistent);
-  CHECK(job.members[1].state == HoldState::kParked);  // its end says why it is of no use
+  CHECK(job.members[1].state == HoldState::kParked);  // its end says why the hold is of no use
   job.members[2].refusal.clear();
   job.members[4] = {};  // it was not held with the others, and must not seem so from now on
   CHECK(job.run(renew()).code == ExitCode::kInconsistent);
@@ -224,7 +224,7 @@ TEST_CASE("an answer to an older question changes nothing") {
     said.report.id = kId;
     machine.step(said, 0);
   };
-  answer(1, 99, HoldState::kParked);  // of a question that was never asked
+  answer(1, 99, HoldState::kParked);  // to a question that was never asked
   answer(1, 2, HoldState::kBroken);
   answer(1, 1, HoldState::kParked);
   answer(2, 2, HoldState::kParked);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hold_of_nobody_test.cc -- commands about a hold where nobody is held: what the state is, and what to do next.
+// hold_of_nobody_test.cc -- hold commands while nobody is held: the state, and what to do next.
 #include <doctest/doctest.h>
 
 #include "control/ladder/hold_machine.h"

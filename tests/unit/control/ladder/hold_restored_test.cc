@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hold_restored_test.cc -- `job restored`: what was snapshot together goes on as one incarnation,
-// what was not is named and left alone, and who died in the middle is finished by the next.
+// hold_restored_test.cc -- `job restored`: what was snapshotted together becomes one incarnation,
+// what was not is named and left alone, and the next call finishes what a killed one began.
 #include <doctest/doctest.h>
 
 #include "control/ladder/hold_machine.h"

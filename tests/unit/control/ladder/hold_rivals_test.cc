@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hold_rivals_test.cc -- `job restored` beside another command of the same moment: one is carried out whole at each
-// message of the other.
+// hold_rivals_test.cc -- `job restored` and another command at the same time: one is carried out
+// completely at each message of the other.
 #include <doctest/doctest.h>
 
 #include "tests/unit/control/ladder/restored_job.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Incarnation kOther{1005};
 
-/// What the first says, when the second is carried out at that message of it.
+/// Returns the first one's exit code when the second is carried out at that message of the first.
 ExitCode with_a_rival(std::uint32_t claimer, int message) {
   Job job = held(3);
   HoldCommand first = restored(), second = restored();
@@ -42,7 +42,7 @@ ExitCode with_a_rival(std::uint32_t claimer, int message) {
 TEST_CASE("a hold that is ended while it is restored is either: never some raised, others let go") {
   const HoldCommand end{"", HoldVerb::kEnd, kId, 0};
   int both_ways[2] = {0, 0};
-  for (const bool ends_within : {true, false}) {  // one command whole, at each message of the other
+  for (const bool ends_within : {true, false}) {  // one whole command, at each message of the other
     for (int message = 1; message <= 16; ++message) {
       CAPTURE(ends_within);
       CAPTURE(message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ladder_anew_test.cc -- coordinators that find another than they expected: one that the job took
-// for dead, one between whose questions a whole ladder ran, one that takes over a rung which cannot
-// be reached.
+// ladder_anew_test.cc -- coordinators that find something other than they expected: another that
+// the job took for dead, a whole ladder between their questions, an unreachable rung that they take
+// over.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kOurs = 1;
 constexpr std::uint64_t kOther = 3;
 
-/// Stands where another's `switch tcp sm` has ended, the job's ladder number `epoch`.
+/// Moves it to where another's `switch tcp sm` has ended, the job's ladder number `epoch`.
 void end_other_ladder(Standing& standing, std::uint32_t epoch) {
   ++standing.version;
   standing.epoch = epoch;
@@ -44,8 +44,7 @@ struct OneMember {
     command.operation = 7;
     return command;
   }
-  /// Says that it follows this term, and answers every scan that is asked for. Is it given an
-  /// order?
+  /// The member says that it follows this term, and every scan is answered. Was it given an order?
   bool follows(const Term& term) {
     ++one.version;
     one.term = term;
@@ -75,7 +74,7 @@ TEST_CASE("who was taken for dead before anybody followed begins again") {
   OneMember job;
   job.follows({});
   REQUIRE(job.follows({1, kOurs}));
-  job.follows({2, 2});  // the job's own coordinator: found nothing to finish, and rests
+  job.follows({2, 2});  // the job's own coordinator, which found nothing to finish, and rests
   REQUIRE_FALSE(job.machine.done());
   CHECK(job.follows({3, kOurs}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ladder_rivals_test.cc -- commands that are killed, taken over, or find another one's work.
+// ladder_rivals_test.cc -- commands that are killed, taken over, or that find another one's work.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using namespace livebtl::control;
 
 namespace {
 
-/// A switch that another coordinator took over at JOINT and finished; the first one lives.
+/// A switch that another coordinator took over at JOINT and finished; the first one still lives.
 std::size_t taken_over_and_finished(LadderWorld& world) {
   world.member(1).engine.stall = true;
   const std::size_t first = world.start("switch", kSmTcp);
@@ -67,7 +67,7 @@ TEST_CASE("abort past the commit point explains, and does nothing") {
   CHECK(outcome.code == ExitCode::kNotReleased);
   CHECK(outcome.text.find("roles swapped") != std::string::npos);
   CHECK(at_rung(world, 0, Rung::kNew));
-  // Members that have not released yet are named, and nobody is said to be silent: all gave their promise.
+  // Members that have not released yet are named; none is silent: all gave their promise.
   CHECK_FALSE(outcome.stragglers.empty());
   for (const auto& straggler : outcome.stragglers) CHECK(straggler.answered);
   world.member(0).engine.stall = false;
@@ -163,7 +163,7 @@ TEST_CASE("abort that is outbid says whether there is anything left to take back
     world.calm();
     CHECK(world.finish(resume).code == ExitCode::kDone);
     const bool back = world.routing() == Routing{};
-    // resume completes a retraction that has begun; of newtx it depends on whose order came first.
+    // resume completes a begun retraction; from newtx, it depends on whose order came first.
     if (rung == Rung::kJoint) CHECK(back);
     CHECK(world.finish(abort).code == (back ? ExitCode::kDone : ExitCode::kNotReleased));
   }
@@ -215,7 +215,7 @@ TEST_CASE("a newcomer that a failed ladder leaves on a rung keeps it open for wh
   LadderWorld world(3, 21);
   const std::size_t first = world.start("switch", kSmTcp);
   world.run_until([&] { return world.member(2).machine.standing(world.now()).term.number == 1; });
-  world.freeze(2, true);  // it has promised, and gets no order
+  world.freeze(2, true);  // it has promised, but gets no order
   world.run_until([&] { return at_rung(world, 0, Rung::kJoint); });
   const std::size_t joined = world.join_member();
   world.run_until([&] { return world.member(joined).machine.joined(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// member_test.cc -- which orders a member takes, and what it answers.
+// member_test.cc -- which orders a member accepts, and what it answers.
 #include "control/ladder/member.h"
 
 #include <doctest/doctest.h>
@@ -224,7 +224,7 @@ TEST_CASE("a ladder is abandoned while its coordinator has not ended, or left it
   CHECK(bench.machine.abandoned_since() == 7);
   CHECK(bench.machine.standing(8).left_open);
   CHECK_FALSE(bench.machine.standing(8).busy);
-  // An earlier word that comes late.
+  // Earlier messages that arrive late.
   bench.feed(LadderEnd{"j", kLater, true, 3}, 8);
   bench.feed(LadderEnd{"j", kLater, false, 2}, 8);
   CHECK(bench.machine.standing(8).left_open);

@@ -19,7 +19,7 @@ TEST_CASE("the processes of one job are taken for one") {
   CHECK(one_job({{"a", -1, 2}, {"b", -1, 2}}));                            // started by hand
   CHECK(one_job({{"a", 0, 2}, {"b", 1, 2}, {"c", -1, 0}, {"d", -1, 0}}));  // two spawned
   CHECK(one_job({{"a", 0, 2}, {"", -1, 0}}));                              // one has not answered
-  // By one LIVEBTL_JOB, without a size: a server and its clients, alone or beside an mpirun's.
+  // Under one LIVEBTL_JOB, without a size: a server and its clients, alone or beside an mpirun's.
   CHECK(one_job({{"a", -1, 1}, {"b", -1, 1}, {"c", -1, 1}}));
   CHECK(one_job({{"s", -1, 1}, {"a", 0, 2}, {"b", 1, 2}}));
   CHECK(one_job({{"a", -1, 2}, {"b", -1, 2}, {"s", -1, 1}}));

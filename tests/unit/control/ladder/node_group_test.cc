@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// node_group_test.cc -- many standings in one answer: nothing is lost, what differs is not put together, what does not fit
-// is refused, and a node's members fit into one message.
+// node_group_test.cc -- many standings in one answer: nothing is lost, what differs is not merged,
+// what does not fit is refused, and a node's members fit into one message.
 #include "control/ladder/node_group.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// node_merge_test.cc -- a relay asks its members and tells what they said: nothing that they did not say, nothing twice,
-// who is missing, and nothing of anybody who was not asked.
+// node_merge_test.cc -- a relay asks its members and passes on what they said: nothing that they
+// did not say, nothing twice, who is missing, and nothing about members that were not asked.
 #include "control/ladder/node_merge.h"
 
 #include <doctest/doctest.h>
@@ -103,7 +103,7 @@ TEST_CASE("a question that is repeated is put again, and answered by what is sai
   merge.heard(kFirst, standing_of(1, 5), 0);
   const Actions again = merge.ask("client", order_for(processes(1, 1)), 1);
   REQUIRE(only<ToMembers>(again).size() == 1);
-  CHECK(only<ToClient>(again).empty());  // it remembers what was said, and does not say it again
+  CHECK(only<ToClient>(again).empty());  // it remembers what was said, but does not repeat it
   CHECK(told_in(answer_in(merge.heard(kFirst, standing_of(1, 6), 1))) ==
         std::vector{standing_of(1, 6)});
   CHECK(merge.sessions() == 1);
@@ -197,7 +197,7 @@ TEST_CASE("what nobody asked for is dropped: members, relays and sessions that a
   CHECK(merge.heard(kFirst, standing_of(77, 5), 0).empty());  // not asked
   CHECK(merge.heard(99, standing_of(1, 5), 0).empty());       // no such session
   CHECK(merge.heard(kFirst, standing_of(11, 5), 0).empty());  // of another node
-  CHECK(by_relay(1, onward[0].via).empty());                  // another relay, of a member here
+  CHECK(by_relay(1, onward[0].via).empty());                  // another relay, about a member here
   CHECK(by_relay(11, onward[0].via + 1).empty());             // no such relay
   CHECK(by_relay(11, 0).empty());
   const NodeStanding answer = answer_in(merge.turn(merge.wake_at()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// node_questions_test.cc -- which of a coordinator's questions go together by which relay, and whom an answer is believed
-// about.
+// node_questions_test.cc -- which of a coordinator's questions go together to which relay, and
+// about whom an answer is believed.
 #include "control/ladder/node_questions.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr TimeNs kLater = 100 * kMillisecond;
 
-/// Nodes 0, 1, ... have ten processes each: 10, ..., 19 are of node 1.
+/// Nodes 0, 1, ... have ten processes each: 10, ..., 19 are on node 1.
 struct Job {
   explicit Job(std::size_t nodes) {
     for (std::size_t i = 0; i < nodes; ++i)
@@ -99,7 +99,7 @@ TEST_CASE("what never changes is asked for once, and filled in again") {
   Job job(1);
   CHECK(asked(job.put(job.sends())[0]).request.described);
   CHECK(job.hear(0, {standing_of(1, 5)}).standings == std::vector{standing_of(1, 5)});
-  CHECK(asked(job.put(job.sends())[0]).request.described);  // others have not told yet
+  CHECK(asked(job.put(job.sends())[0]).request.described);  // others have not answered yet
   std::vector<Standing> rest;
   for (std::uint64_t i = 2; i < 10; ++i) rest.push_back(standing_of(i, 5));
   job.hear(0, rest);
@@ -115,7 +115,7 @@ TEST_CASE("a standing without a name of somebody unknown is not believed to have
 
 TEST_CASE("a relay is heard for members that were asked through it, and for no others") {
   Job job(20);
-  job.put(job.sends());  // by relays 0 and 16
+  job.put(job.sends());  // through relays 0 and 16
   CHECK(job.hear(0, {standing_of(1, 5), standing_of(155, 5)}).standings.size() == 2);
   CHECK(job.hear(0, {standing_of(165, 5)}).standings.empty());
   CHECK(job.hear(3, {standing_of(31, 5)}).standings.empty());

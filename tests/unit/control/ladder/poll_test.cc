@@ -32,14 +32,14 @@ HoldAnswer answer_of(std::uint64_t process, std::uint64_t number, std::string na
 
 bool any(const HoldAnswer&) { return true; }
 
-/// Of processes 1 to `count`.
+/// Members with the processes 1 to `count`.
 Members members(std::uint64_t count) {
   Members poll;
   for (std::uint64_t process = 1; process <= count; ++process) poll.found({0, {id(process)}}, 0);
   return poll;
 }
 
-/// The scan that is asked for; 0: none is.
+/// The number of the scan that is asked for; 0 if none is.
 std::uint64_t asked_scan(Members& poll, TimeNs now) {
   std::vector<std::variant<Scan>> actions;
   (void)poll.all_known(now, actions);
@@ -122,7 +122,7 @@ TEST_CASE("all are known when a scan has ended that began after it was wanted") 
   CHECK(all_known(poll, kMs));
   poll.want_scan();
   CHECK(asked_scan(poll, 2 * kMs) == 2);
-  poll.found({1, {id(1)}}, 3 * kMs);  // of before
+  poll.found({1, {id(1)}}, 3 * kMs);  // the earlier scan
   CHECK_FALSE(all_known(poll, 3 * kMs));
   poll.found({2, {id(1)}}, 4 * kMs);
   CHECK(all_known(poll, 4 * kMs));
@@ -140,7 +140,7 @@ TEST_CASE("scans go on while announced members are missing, neither there nor go
   }
   CHECK(poll.missing().ranks == std::vector<int>{2});
   CHECK(poll.rescan_at(100 * kMs) == 100 * kMs);
-  poll.gone({id(2), -1});  // its rank is known by its answer
+  poll.gone({id(2), -1});  // its rank is known from its answer
   CHECK(poll.missing().ranks == std::vector<int>{2});
   poll.gone({id(3), 2});
   CHECK(poll.missing().count == 0);

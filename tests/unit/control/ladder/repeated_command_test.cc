@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// repeated_command_test.cc -- commands that find that it is so already: what they must not keep to
-// themselves.
+// repeated_command_test.cc -- commands that find nothing to change: what they must report all the
+// same.
 #include <doctest/doctest.h>
 
 #include "control/ladder/coordinator.h"
@@ -13,7 +13,7 @@ namespace {
 
 const std::string kEastern = "00000000000000aa";
 
-/// Of a job of one process, on the node east, with this routing.
+/// The outcome in a job of one process, on the node east, with this routing.
 Outcome said_of(const std::string& verb, const std::vector<std::string>& arguments,
                 const Routing& routing, const std::string& scope = "") {
   Command command;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/ladder/standings.h -- standings of a job's members, for tests of what relays make of them.
+// tests/unit/control/ladder/standings.h -- standings of a job's members, for tests of relays.
 #pragma once
 
 #include "control/ladder/node_group.h"
@@ -21,7 +21,7 @@ inline Order some_order(std::uint64_t seq = 3, Rung rung = Rung::kNewTx) {
   return {"job", {4, 5}, seq, 6, rung, false, some_operation(), "root"};
 }
 
-/// What this member says when it has reached what `order` asks for.
+/// What this member says once it has reached the rung that `order` asks for.
 inline Standing standing_of(std::uint64_t process, std::uint64_t version,
                             const Order& order = some_order()) {
   Standing standing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// switches.h -- the switch that tests of the ladder order, and how far a member has got with it.
+// switches.h -- the switch that the ladder's tests order, and how far a member has got with it.
 #pragma once
 
 #include <string>

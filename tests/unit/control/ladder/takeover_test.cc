@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// takeover_test.cc -- ladders that a coordinator has left, and members that finish them.
+// takeover_test.cc -- ladders that a coordinator has abandoned, and members that finish them.
 #include <doctest/doctest.h>
 
 #include "tests/unit/control/ladder/switches.h"
@@ -9,7 +9,7 @@ using namespace livebtl::control;
 
 namespace {
 
-/// Of the order that is sent; none: its id is 0.
+/// The operation of the order that is sent; its id is 0 if none is.
 Operation operation_in(const std::vector<CoordinatorAction>& actions) {
   for (const auto& action : actions) {
     const auto* sent = std::get_if<Send>(&action);
@@ -37,7 +37,7 @@ TEST_CASE("a ladder whose coordinator is killed ends although nobody calls resum
     CHECK(world.now() - killed < kCoordinatorLease + 4 * kSecond);
     CHECK(world.routing().moved.at("sm") == "tcp");
     world.run_until([] { return false; }, 60 * kSecond);
-    CHECK(world.coordinator_count() == 2);  // and it is left at that
+    CHECK(world.coordinator_count() == 2);  // and there it ends
   }
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("a command that retracted and was then finished by another tells how m
   member.operation = operation_in(machine.step(MembersFound{2, {member.member}}, now));
   REQUIRE(member.operation.id == 7);
   now += kSecond * 15;
-  machine.step(Tick{}, now);  // the rung's time is over: it goes back
+  machine.step(Tick{}, now);  // the rung's time is over: the machine goes back
   REQUIRE_FALSE(machine.done());
   member.rung = Rung::kNew;
   member.seq = 9;
@@ -105,7 +105,7 @@ TEST_CASE("a member that rests but has not answered an order keeps the ladder op
   LadderWorld world(2, 23);
   const std::size_t first = world.start("switch", kSmTcp);
   world.run_until([&] { return world.member(1).machine.standing(world.now()).term.number == 1; });
-  world.freeze(1, true);  // it has promised, stands at rest, and orders are on their way to it
+  world.freeze(1, true);  // it has promised and stands at rest, and orders are on their way to it
   CHECK(world.finish(first).code == ExitCode::kRetracted);
   world.run_until([&] { return world.coordinator(first).machine.done(); });
   REQUIRE(at_rung(world, 0, Rung::kOld));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// takeover_watch_test.cc -- when a member finishes by itself what a coordinator has left.
+// takeover_watch_test.cc -- when a member itself finishes what a coordinator has abandoned.
 #include "control/ladder/takeover_watch.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE(
   const TimeNs last = watch.due_at(bench.machine);
   REQUIRE(watch.due(bench.machine, last));
   CHECK(watch.left_alone(kBeforeUs));
-  // Somebody was at work meanwhile: it counts anew.
+  // Somebody was at work meanwhile: the count begins anew.
   bench.feed(PromiseRequest{"j", kFirstTerm}, last + kSecond);
   REQUIRE(watch.due(bench.machine, watch.due_at(bench.machine)));
   CHECK_FALSE(watch.left_alone(0));
@@ -65,7 +65,7 @@ TEST_CASE("a member takes over after lease and delay, later again if in vain, ne
   CHECK(watch.due_at(bench.machine) == first + 3 * kSecond);
   watch.tried(true, first + 3 * kSecond);
   CHECK(watch.due_at(bench.machine) == first + 7 * kSecond);
-  // It stood still for a minute: others may be at work.
+  // The member stood still for a minute: others may be at work.
   CHECK_FALSE(watch.due(bench.machine, first + kSecond * 67));
   CHECK(watch.due_at(bench.machine) == first + kSecond * 67 + delay);
   CHECK(watch.due(bench.machine, first + kSecond * 70));

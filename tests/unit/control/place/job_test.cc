@@ -74,7 +74,7 @@ struct Variable {
   const char* name;
 };
 
-/// Two ranks under Open MPI's launcher, of which so many are here.
+/// Two ranks under Open MPI's launcher, of which this many are here.
 struct Launched {
   explicit Launched(const char* count_here) : here("OMPI_COMM_WORLD_LOCAL_SIZE", count_here) {
     settings = settings_in(scratch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/place/launcher_test.cc -- job facts out of made-up environments.
+// tests/unit/control/place/launcher_test.cc -- job facts from made-up environments.
 #include "control/place/launcher.h"
 
 #include <doctest/doctest.h>
@@ -153,7 +153,7 @@ TEST_CASE("under srun with PMIx, Slurm says rank, size and whether there are sev
   CHECK(facts_of(step)->one_node);
   step["SLURM_PROCID"] = "four";
   CHECK(facts_of(step).error().code == Errc::kInvalid);
-  // mpirun in a batch job: its own words count.
+  // mpirun in a batch job: its own variables count.
   step["OMPI_COMM_WORLD_RANK"] = "1";
   step["OMPI_COMM_WORLD_SIZE"] = "8";
   CHECK(facts_of(step)->announced == 8);
@@ -201,7 +201,7 @@ TEST_CASE("a Slurm step is a job, a batch script's own process is not") {
   CHECK(facts_of(step)->announced == 8);
   step["SLURM_RESTART_COUNT"] = "0";
   CHECK(facts_of(step)->job == "slurm-77.3");
-  step["SLURM_RESTART_COUNT"] = "2";  // put into the queue again: another job of the same numbers
+  step["SLURM_RESTART_COUNT"] = "2";  // requeued: another job with the same numbers
   CHECK(facts_of(step)->job == "slurm-77.3.r2");
 }
 

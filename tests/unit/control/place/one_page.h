@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/place/one_page.h -- a page in a directory of a test's own, with something in both of its parts.
+// tests/unit/control/place/one_page.h -- a page in a test's own directory; both parts are filled.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -90,7 +90,7 @@ inline void show(core::EnginePageLatch& latch, std::uint64_t messages) {
   latch.publish();
 }
 
-/// kOk: it was taken.
+/// Returns kOk if the page was accepted.
 inline Errc code_of(const Result<PageView>& view) { return view ? Errc::kOk : view.error().code; }
 
 inline Result<PageView> read(const Scratch& scratch, ProcessId process = kSelf) {

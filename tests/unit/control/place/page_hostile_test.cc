@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/place/page_hostile_test.cc -- a member's page that is another user's, cut, garbled or never stands still.
+// tests/unit/control/place/page_hostile_test.cc -- a member's page that is another user's,
+// truncated, garbled or never stands still.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -24,7 +25,7 @@ TEST_CASE("a file that is no page of the owner's is refused by name") {
   CHECK(code_of(read(scratch, other)) == Errc::kAuth);
   REQUIRE(::unlink(others.c_str()) == 0);
   REQUIRE(::mkfifo(others.c_str(), 0600) == 0);
-  CHECK(code_of(read(scratch, other)) == Errc::kAuth);  // and nobody waits for a writer
+  CHECK(code_of(read(scratch, other)) == Errc::kAuth);  // and it does not wait for a writer
   REQUIRE(::unlink(others.c_str()) == 0);
   REQUIRE(::link(path.c_str(), others.c_str()) == 0);
   const auto wrong = read(scratch, other);
@@ -70,7 +71,7 @@ TEST_CASE("a page that is shortened while it is read is an error, and no more") 
   MemberPage page = page_in(scratch);
   show(page.engine(), 1);
   auto image = image_of(page);
-  // From within the last copy on: what is behind it nobody reads.
+  // Begins within the last copy: nobody reads what comes after it.
   for (std::size_t size = image.size() - sizeof(core::EnginePage) / 2; size > 0;
        size = size * 7 / 8) {
     image.resize(size - 1);
@@ -95,7 +96,8 @@ TEST_CASE("a page that never stands still is an error, not an endless loop") {
 
 namespace {
 
-/// Some bytes in the head and behind it, where the fields lie close together, and some anywhere.
+/// Garbles some bytes in the head and after it, where the fields lie close together, and some
+/// anywhere.
 std::vector<std::byte> garbled(std::vector<std::byte> image, std::mt19937_64& random) {
   for (std::uint64_t left = random() % 6 + 1; left > 0; --left) {
     const std::size_t at = sizeof(PageHeader) * (random() % 4 != 0) + random() % 2048;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/place/page_test.cc -- a member's page: what its two writers put into it is what others read.
+// tests/unit/control/place/page_test.cc -- a member's page: others read what its two writers wrote.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -60,7 +60,7 @@ TEST_CASE("a page is there as long as its owner, and closed to others") {
     REQUIRE(::stat(page_path(scratch.path(), kSelf).c_str(), &facts) == 0);
     CHECK((facts.st_mode & 0777) == 0600);
     CHECK(facts.st_size == sizeof(PageFile));
-    CHECK(facts.st_blocks * 512 >= facts.st_size);  // no store meets a full disk
+    CHECK(facts.st_blocks * 512 >= facts.st_size);  // fully allocated: no store meets a full disk
     CHECK(read(scratch));
   }
   CHECK(code_of(read(scratch)) == Errc::kNotFound);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/place/pmix_seed_test.cc -- the seed that rank 0 publishes, over a played PMIx server.
+// tests/unit/control/place/pmix_seed_test.cc -- the seed that rank 0 publishes; PMIx is played.
 #include "control/place/pmix_seed.h"
 
 #include <doctest/doctest.h>
@@ -13,19 +13,19 @@ using namespace livebtl::control;
 
 namespace {
 
-/// What the server knows, and who calls: PMIx's functions have no argument for it.
+/// What the server knows, and who calls: PMIx's functions have no argument for that.
 struct Server {
   std::string name_space = "job@1";
   pmix_rank_t rank = 0;
   std::string parent;                            // namespace; empty: not spawned
-  std::map<std::string, std::string> committed;  // by namespace, of rank 0
+  std::map<std::string, std::string> committed;  // rank 0's, by namespace
   std::string put;
   pmix_status_t fails = PMIX_SUCCESS;
   pmix_data_type_t type = PMIX_STRING;
   int timeout_s = 0;
-  int too_early = 0;  // so many requests come before rank 0 has published
+  int too_early = 0;  // requests that come before rank 0 has published
   enum class Finds { kAlways, kRefreshed, kAsItIs } finds = Finds::kAlways;
-  int clients = 0;  // now
+  int clients = 0;  // at present
 };
 Server* server = nullptr;
 
@@ -91,7 +91,7 @@ constexpr PmixCalls kCalls{init, put, commit, get, finalize, error_string};
 struct Played : Server {
   Played() { server = this; }
   ~Played() {
-    CHECK(clients == 0);  // else the launcher takes the process's end for a crash
+    CHECK(clients == 0);  // otherwise the launcher takes the process's end for a crash
     server = nullptr;
   }
   std::string seed_of(const std::string& world, pmix_rank_t which,
@@ -155,7 +155,7 @@ TEST_CASE("a server that gives no seed is told of in its own words") {
   CHECK(played.error_of_rank_1() == Errc::kTimeout);
   CHECK(played.seed_of("job@1", 1) == "PMIx: rank 0's seed: LATE");
   CHECK(played.seed_of("job@2", 0, "job@1") ==
-        "PMIx: rank 0's seed: LATE");  // never one of its own
+        "PMIx: rank 0's seed: LATE");  // never a seed of its own
   played.fails = PMIX_ERR_UNREACH;
   CHECK(played.error_of_rank_1() == Errc::kSystem);
 }

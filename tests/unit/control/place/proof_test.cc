@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/place/proof_test.cc -- what proves in a job's directory that a process has ended, where the same
-// process may have been restored on another node.
+// tests/unit/control/place/proof_test.cc -- what in a job's directory proves that a process has
+// ended, when it may have been restored on another node.
 #include <doctest/doctest.h>
 
 #include <optional>
@@ -20,7 +20,7 @@ void begin(const std::string& directory, RunId run) {
   REQUIRE(opened->begin(run));
 }
 
-/// The card of a process that has ended without a word; `proof`: somebody has found it so.
+/// Leaves the card of a process that has ended without a word; `proof`: somebody noted its end.
 void leave_card(const std::string& directory, MemberCard card, bool proof) {
   card.mark = own_mark();
   card.node = "0123456789abcdef";
@@ -46,7 +46,7 @@ TEST_CASE("what is left of a run proves the end of its own processes, and of no 
     card.run = RunId{1};
     leave_card(directory, card, proof);
     CHECK(proved(directory));
-    begin(directory, RunId{2});  // as a restore puts back another node's
+    begin(directory, RunId{2});  // as a restore puts back another node's register
     CHECK_FALSE(proved(directory));
   }
   for (const bool proof : {false, true}) {

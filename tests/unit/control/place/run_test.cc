@@ -19,12 +19,9 @@ using namespace livebtl::test;
 
 namespace {
 
-enum class Leaves {
-  kNothing,
-  kClone
-};  // ... behind that lives on: a clone of it, with all its descriptors
+enum class Leaves { kNothing, kClone };  // left behind alive; the clone keeps all its descriptors
 
-/// A process of three of a job, as its launcher has it.
+/// One of a job's three processes, as its launcher sees it.
 class Rank {
  public:
   Rank(const Settings& settings, std::uint64_t number, Leaves leaves) {
@@ -88,7 +85,7 @@ std::vector<std::string> files_in(const std::string& directory) {
   return names;
 }
 
-/// What there is of a run of one process.
+/// The files of a run of one process.
 std::vector<std::string> files_of(ProcessId process, RunId run) {
   const ProcessId node{*node_identity("test")};
   std::vector<std::string> names{
@@ -216,7 +213,7 @@ TEST_CASE("a clone of a member is no member and harms none, even if it ends in g
   job.add_member();
   const pid_t child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
   if (child == 0) {
-    ::alarm(20);  // one that took itself for the member would wait for its thread for ever
+    ::alarm(20);  // a clone that took itself for the member would wait for its thread for ever
     job.remove_member(0);
     ::_exit(0);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/place/rundir_test.cc -- run and job directories: whose, how open, when removed.
+// tests/unit/control/place/rundir_test.cc -- run and job directories: owners, rights, removal.
 #include "control/place/rundir.h"
 
 #include <doctest/doctest.h>
@@ -102,7 +102,7 @@ std::string directory_of_nobody(const std::string& path) {
   return path;
 }
 
-/// A card of a member that seems to live: as long as its file is locked, which nobody else than that user does.
+/// A card of a member that seems to live while its file is locked, which only that user can do.
 Fd locked_card(const std::string& path, ProcessId process) {
   MemberCard card;
   card.member = {process, Incarnation{1}};
@@ -118,7 +118,8 @@ Fd locked_card(const std::string& path, ProcessId process) {
 
 namespace {
 
-/// Whatever a user can put where root looks for that user's jobs. Returns a lock of root's on one of the cards.
+/// Everything that a user can put where root looks for that user's jobs. Returns a lock that root
+/// holds on one card.
 Fd fill_with_traps(const std::string& run, const std::string& job) {
   REQUIRE(::mkfifo(card_path(job, ProcessId{1}).c_str(), 0600) == 0);
   REQUIRE(::symlink("/dev/zero", card_path(job, ProcessId{2}).c_str()) == 0);

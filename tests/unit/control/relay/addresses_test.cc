@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/relay/addresses_test.cc -- where a relay listens, by what TCP_IF names.
+// tests/unit/control/relay/addresses_test.cc -- where a relay listens, according to TCP_IF.
 #include <doctest/doctest.h>
 
 #include "control/relay/addresses.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/relay/front_test.cc -- a relay's tcp side: connections that prove nothing, and those that do.
+// tests/unit/control/relay/front_test.cc -- a relay's tcp side: connections with proof and without.
 #include "control/relay/front.h"
 
 #include <arpa/inet.h>
@@ -62,7 +62,7 @@ struct Relaying {
     front->turn(now);
     gate->serve();
   }
-  /// Until `condition` holds; the limit only ends a test that has failed.
+  /// Turns until `condition` holds; the limit only ends a test that has failed.
   template <class Condition>
   bool eventually(const Condition& condition, TimeNs now = 0) {
     const TimeNs deadline = monotonic_now() + 20 * kSecond;
@@ -73,7 +73,7 @@ struct Relaying {
     }
     return false;
   }
-  /// A member of the job speaks, and is heard.
+  /// A member of the job sends a message until it is received.
   bool speaks(ZmqSocket& caller, const std::string& body) {
     return eventually([&] {
       caller.send({.peer = "", .back = "", .to = "", .body = body});
@@ -91,7 +91,7 @@ struct Relaying {
 
   Scratch scratch;
   std::string inner = scratch / "inner";
-  std::unique_ptr<zmq::context_t> context;  // before the sockets
+  std::unique_ptr<zmq::context_t> context;  // outlives the sockets
   std::optional<ZmqGate> gate;
   std::optional<ZmqSocket> socket;
   std::optional<Front> front;
@@ -140,7 +140,7 @@ TEST_CASE("who has begun to prove itself is kept longer than who is silent") {
   Relaying relaying({.unproved = 4, .unproved_of_source = 4, .all = 16, .unproved_for = kSecond});
   const Fd speaks = relaying.connect();
   REQUIRE(::send(speaks.number(), "\xff", 1, 0) == 1);
-  // ZeroMQ's greeting shows that the byte was handed on.
+  // ZeroMQ's greeting shows that the byte was passed on.
   CHECK(relaying.eventually([&] {
     pollfd heard{speaks.number(), POLLIN, 0};
     return ::poll(&heard, 1, 0) > 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/relay/late_join_test.cc -- a process that was spawned on a node of its own takes its place in the job
-// by the relays (ADR 0044).
+// tests/unit/control/relay/late_join_test.cc -- a process that was spawned on a node of its own
+// joins the job through the relays (ADR 0044).
 #include "control/agent/late_join.h"
 #include "tests/unit/control/agent/two_nodes.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/relay/merging_test.cc -- a relay that puts one question to the members of its node: over real sockets,
-// then between agents, relays and a coordinator.
+// tests/unit/control/relay/merging_test.cc -- a relay that puts one question to its node's members:
+// over real sockets, then between agents, relays and a coordinator.
 #include <signal.h>
 
 #include "control/agent/router.h"
@@ -106,7 +106,7 @@ TEST_CASE("each member of the node gets the order, and one answer brings what al
   node.one->answer(first.from, said_by(kOne, 5));
   node.two->answer(second.from, said_by(kTwo, 6));
   std::vector<Standing> told;
-  while (told.size() < 2)  // a slow machine may tell them one after the other
+  while (told.size() < 2)  // on a slow machine they may come one after the other
     for (Standing& one : told_in(node.told<NodeStanding>())) told.push_back(std::move(one));
   CHECK(told == std::vector{standing_of(2, 5), standing_of(3, 6)});
 }
@@ -158,7 +158,7 @@ TEST_CASE("way back that was tampered with leads nowhere") {
 }
 
 TEST_CASE("a coordinator asks relays, not members, on its own node and on others") {
-  // Members are asked as well where a relay is slow to answer, as on a machine that has other work: not each time.
+  // Members are asked as well if a relay is slow to answer, as on a busy machine: not every time.
   CHECK(eventually([] {
     TwoNodes nodes;
     const Run done = run(*nodes.one);

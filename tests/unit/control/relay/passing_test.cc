@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/relay/passing_test.cc -- what a relay keeps open, and to whom it answers: over real
-// sockets, without processes.
+// tests/unit/control/relay/passing_test.cc -- what a relay keeps open, and whom it answers: over
+// real sockets, without processes.
 #include "control/relay/passing.h"
 
 #include <set>
@@ -20,7 +20,7 @@ constexpr std::uint64_t kPassingNode = 0xab;
 
 std::string key_text(char digit) { return std::string(64, digit); }
 
-/// A relay, a member behind it, and a client that commands the job by way of the relay.
+/// A relay, a member behind it, and a client that commands the job through the relay.
 struct PassingNode {
   PassingNode() {
     JobFacts job;
@@ -43,7 +43,7 @@ struct PassingNode {
     relay->turn(now);
     member->turn(now);
   }
-  /// Says hello as a member; what the relay answers.
+  /// Says hello as a member, and returns the relay's answer.
   Envelope greet(LocalLink& link, const std::string& secret) {
     const std::string body = process_name(kMember) + "\n" + secret;
     REQUIRE(link.send({.peer = "", .back = "", .to = std::string(kHelloNote), .body = body}));
@@ -179,7 +179,7 @@ TEST_CASE("of one member so many answers are taken in a turn, and no more") {
 TEST_CASE("a relay that has heard of very many others answers all the same") {
   PassingNode node;
   auto from = node.pass().from;
-  from.back = *push_return({2, "", ""});  // as if the relay had asked for them
+  from.back = *push_return({2, "", ""});  // as if the relay had asked for what follows
   for (int part = 0; part < 3; ++part) {
     MembersAnswer told;
     told.job = "test";

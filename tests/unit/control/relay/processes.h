@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/relay/processes.h -- the helpers that the members of a job have started.
+// tests/unit/control/relay/processes.h -- the helpers that a job's members have started.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace livebtl::test {
 
-/// Of the program livebtl-relay, with this first word and this directory.
+/// Processes of the program livebtl-relay with this first word and this directory.
 inline std::vector<pid_t> helpers(const std::string& word, const std::string& directory) {
   std::vector<pid_t> found;
   std::error_code ignored;
@@ -21,7 +21,7 @@ inline std::vector<pid_t> helpers(const std::string& word, const std::string& di
     const auto pid = parse_number<pid_t>(entry.path().filename().string());
     if (!pid) continue;
     const std::string line =
-        read_text(entry.path() / "cmdline", 1 << 20).value_or("");  // it may end
+        read_text(entry.path() / "cmdline", 1 << 20).value_or("");  // it may end meanwhile
     const std::string wanted = std::string("livebtl-relay") + '\0' + word + '\0' + directory + '\0';
     if (line.find(wanted) != std::string::npos) found.push_back(*pid);
   }

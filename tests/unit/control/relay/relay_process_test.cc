@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/relay/relay_process_test.cc -- the relay as a process beside members: what it inherits, what its
-// end does, and what is left when the members have gone.
+// tests/unit/control/relay/relay_process_test.cc -- the relay as a process beside members: what it
+// inherits, what its end causes, and what remains when the members have gone.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -61,7 +61,7 @@ TEST_CASE(
     "the members of a node have one relay, which is no child of theirs and holds nothing of them") {
   const CountsChildren counts;
   int pipe_ends[2];
-  REQUIRE(::pipe(pipe_ends) == 0);  // inherited by whatever this process execs
+  REQUIRE(::pipe(pipe_ends) == 0);  // inherited by every program that this process starts
   TwoNodes nodes;
   const pid_t pid = relay_pid(*nodes.one);
   CHECK(children_ended.load() == 0);
@@ -103,7 +103,7 @@ TEST_CASE("a relay that outlives its run takes nothing away from the next one's"
   const pid_t old = relay_pid(node);
   std::vector<std::string> files;
   REQUIRE(eventually([&] { return (files = files_of_relay(node)).size() == 3; }));
-  for (const std::string& file : files)  // as a run begins whose forerunner was killed
+  for (const std::string& file : files)  // as when the previous run was killed
     REQUIRE(std::filesystem::remove(file));
   node.add_member();
   REQUIRE(eventually([&] {
@@ -123,7 +123,7 @@ TEST_CASE("a relay that is killed between two commands is replaced, on the same 
   CHECK(eventually([&] {
     const auto now = helpers("relay", nodes.two->directory());
     return now.size() == 1 && now.front() != killed && relay_of(*nodes.two) == before;
-  }));  // the cards may say nothing of a relay for a moment
+  }));  // for a moment the cards may name no relay
   const auto outcome = nodes.one->run("switch", {"sm", "tcp"});
   CHECK(outcome.code == ExitCode::kDone);
   CHECK(outcome.members == 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/relay/relay_test.cc -- several nodes: run directories that do not see each other,
-// joined by relays over the loopback. What the engine would carry (relays' addresses) the test
-// carries.
+// tests/unit/control/relay/relay_test.cc -- several nodes: run directories that do not see each
+// other, joined by relays over the loopback. The test carries what the engine would carry: relays'
+// addresses.
 #include <sys/socket.h>
 
 #include "tests/unit/control/agent/two_nodes.h"
@@ -61,7 +61,7 @@ TEST_CASE("a switch reaches the members of both nodes, from either") {
 }
 
 TEST_CASE("a process on another node is found through its relay, known here or to a fellow") {
-  TwoNodes nodes;  // of the first one only the second member knows the other's relay
+  TwoNodes nodes;  // on the first node, only the second member knows the other relay
   const core::Contacts somewhere = {{"tcp", Blob(26, std::byte{1})}};
   for (std::size_t asked = 0; asked < 2; ++asked) nodes.two->admin(asked).listen_at(somewhere);
   for (std::size_t asker = 0; asker < 2; ++asker) {
@@ -132,7 +132,7 @@ TEST_CASE("who does not hold the secret gets no answer from a relay") {
   auto stranger = ZmqSocket::connect(*context, relay, Secret(wrong));
   REQUIRE(plain);
   REQUIRE(stranger);
-  // Neither handshake ever completes, so nothing can be sent while a whole switch goes through.
+  // Neither handshake ever completes, so nothing can be sent while a whole switch takes place.
   CHECK(nodes.one->run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
   for (auto* socket : {&*plain, &*stranger}) {
     CHECK_FALSE(socket->send({.peer = "", .back = "", .to = "", .body = *request}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bounds_test.cc -- what one message may bring about: numbers that leave room for others, lists that are cut, pages that
-// fit.
+// bounds_test.cc -- bounds on what one message can cause: numbers that leave room for others, lists
+// that are cut, pages that fit.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/wire/full_node_messages.h -- what is said to relays of whole nodes, with every field set.
+// tests/unit/control/wire/full_node_messages.h -- messages to nodes' relays, with every field set.
 #pragma once
 
 #include "tests/unit/control/wire/full_standing.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/wire/full_standing.h -- a standing, and what stands in it, with every field set.
+// tests/unit/control/wire/full_standing.h -- a standing, and its parts, with every field set.
 #pragma once
 
 #include "control/wire/messages.h"
@@ -10,7 +10,7 @@ using namespace livebtl::control;
 
 inline constexpr Incarnation kSecond{2};
 
-/// One entry more than a list for people has in JSON.
+/// One entry more than JSON has in a list for people.
 inline std::vector<std::string> crowd(const std::string& name) {
   std::vector<std::string> list;
   for (std::size_t i = 0; i <= kNamesMax; ++i) list.push_back(name + std::to_string(i));

@@ -23,7 +23,7 @@ std::vector<Message> empty_messages(std::index_sequence<index...>) {
   return {Message(std::in_place_index<index>)...};
 }
 
-/// What shows each name of an enumeration.
+/// Messages that show each name of an enumeration.
 std::vector<Message> named_values() {
   std::vector<Message> messages;
   for (const Rung rung : {Rung::kOld, Rung::kJoint, Rung::kNewTx, Rung::kNew})
@@ -57,7 +57,7 @@ std::vector<std::string> lines_now() {
   return lines;
 }
 
-/// By path, every field that has the same value in both.
+/// Checks, by path, that no field has the same value in both.
 void check_differs(const Json& full, const Json& empty, const std::string& path) {
   for (const auto& field : full.items()) {
     const std::string& key = field.key();

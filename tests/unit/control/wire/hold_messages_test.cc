@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hold_messages_test.cc -- what is asked and said about a hold, through JSON.
+// hold_messages_test.cc -- questions and answers about a hold, through JSON.
 #include "tests/unit/control/wire/through.h"
 
 using namespace livebtl;

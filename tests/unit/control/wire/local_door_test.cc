@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/wire/local_door_test.cc -- the socket at which a process takes connections of its node: real
-// connections, more than it takes, and without descriptors.
+// tests/unit/control/wire/local_door_test.cc -- the socket at which a process accepts connections
+// from its node: real connections, more than it accepts, and no descriptors left.
 #include "control/wire/local_door.h"
 
 #include <doctest/doctest.h>
@@ -125,7 +125,7 @@ TEST_CASE("a door takes some connections without any descriptor left, and the ot
     CHECK(door.door->starved());
     std::vector<pollfd> fds;
     door.door->add_poll_fds(fds);
-    CHECK(fds.size() == 4);  // the socket itself would wake it for nothing
+    CHECK(fds.size() == 4);  // polling the socket itself would wake it for nothing
     door.door->turn(now);
     CHECK(door.heard() == 0);
     now = door.door->wake_at();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/wire/local_frame_test.cc -- envelopes as packets, and packets that are none.
+// tests/unit/control/wire/local_frame_test.cc -- envelopes as packets, and malformed packets.
 #include "control/wire/local_frame.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/wire/local_link_test.cc -- a connection of a node, to a hostile, a slow, a departed other side.
+// tests/unit/control/wire/local_link_test.cc -- a local connection to a hostile, slow or gone peer.
 #include "control/wire/local_link.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE("whoever sends rubbish, half a packet, or one that is too long is hung
     pair.say(whole);
     pair.say(bytes);
     pair.say(whole);
-    CHECK(pair.link->receive()->body == "body");  // what came before counts
+    CHECK(pair.link->receive()->body == "body");  // what came before still counts
     CHECK_FALSE(pair.link->receive());
     CHECK(pair.link->closed());
     CHECK_FALSE(pair.link->send(envelope_of("answer")));

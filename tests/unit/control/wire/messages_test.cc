@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// messages_test.cc -- every message survives the way through JSON; what is malformed is refused by
+// messages_test.cc -- every message survives the way through JSON; malformed ones are refused, by
 // name.
 #include "control/wire/messages.h"
 

@@ -13,7 +13,7 @@ inline control::Envelope envelope_of(std::string body, std::string to = "somebod
   return {.peer = "", .back = std::move(back), .to = std::move(to), .body = std::move(body)};
 }
 
-/// The first bytes of a packet, as somebody hostile may write them.
+/// The first bytes of a packet, as a hostile peer may write them.
 inline std::string head(std::uint8_t version, std::uint16_t back, std::uint16_t to,
                         std::uint8_t zero = 0) {
   std::string text(control::kLocalHeadBytes, '\0');

@@ -17,7 +17,7 @@ T through(const T& message) {
   const auto back = decode(*text);
   REQUIRE_MESSAGE(back, (back ? "" : back.error().text));
   REQUIRE(std::holds_alternative<T>(*back));
-  // What was written of what was read is the same text: no field is lost either way.
+  // What was read is written as the same text: no field is lost either way.
   CHECK(*encode(*back) == *text);
   return std::get<T>(*back);
 }

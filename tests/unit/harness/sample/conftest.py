@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of the sample that runner_test.py runs."""
+"""Belongs to the sample that runner_test.py runs."""
 import os
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A scenario for each end that one can come to."""
+"""A scenario for each way in which one can end."""
 from tests.harness.scenario import NEEDS_ROOT, does_not_pass, scenario
 from tests.harness.waiting import Failed, LauncherFault
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which connections lead out of the processes that are dumped.
+// Which connections lead out of the dumped processes.
 #include "hypervisor/criu/connections.h"
 
 #include <arpa/inet.h>
@@ -54,7 +54,7 @@ TEST_CASE("a connection within the processes leads nowhere, one to others is fou
   REQUIRE(::getsockname(listener.number(), reinterpret_cast<sockaddr*>(&here), &size) == 0);
   const Fd dialled(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   REQUIRE(::connect(dialled.number(), reinterpret_cast<sockaddr*>(&here), size) == 0);
-  // Nobody has the other end while it waits to be accepted.
+  // Nobody has the other end until it is accepted.
   const auto out = connections_out_of({::getpid()});
   REQUIRE(out.size() == 1);
   CHECK(out[0].remote == "127.0.0.1:" + std::to_string(ntohs(here.sin_port)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job of several nodes, each played by a program, that is restored on other hosts and by other addresses.
+// A job of several played nodes that is restored on other hosts and under other addresses.
 #include "hypervisor/criu/node_words.h"
 #include "tests/unit/hypervisor/criu/node_caller.h"
 #include "tests/unit/hypervisor/criu/open_files_image.h"
@@ -15,7 +15,7 @@ TEST_CASE(
   stage.calls();
   for (const char* node : {"told-vm1", "told-vm2"}) std::filesystem::remove(stage.path(node));
   stage.put("relay-vm7", "10.0.0.7:4000,10.1.0.7:4000", 0600);
-  stage.put("relay-vm1", "10.0.0.1:4000", 0600);  // of this node: its members are found without one
+  stage.put("relay-vm1", "10.0.0.1:4000", 0600);  // this node: its members need no relay
   CriuRequest request = on_two_nodes(stage);
   request.hosts = {{"vm2", "vm7"}};
   request.addresses = {*parse_new_address("10.0.0.2=10.0.0.7")};
@@ -78,7 +78,7 @@ TEST_CASE("a job that was restored elsewhere is dumped where its processes are")
 
 namespace {
 
-/// A node's part of a dump, with a socket at 10.0.0.2, that is to be restored by these addresses.
+/// A node's part of a dump with a socket at 10.0.0.2, to be restored with these addresses.
 NodeOrder order_with(Stage& stage, const char* address) {
   stage.put("files.img", open_files_image({socket_entry("10.0.0.2", "10.0.0.1")}), 0600);
   NodeOrder order = restore_order(stage, dump(stage));

@@ -11,7 +11,7 @@ namespace {
 const std::string kDumped = "checkpoint prepare\ncheckpoint prepare sm\nhold start id\ncriu dump\n";
 const std::string kBack = "hold end id\ncheckpoint return\n";
 
-/// A set of a job whose processes have ended.
+/// Makes a set of a job whose processes have ended.
 void make_set(Stage& stage, const std::string& set) {
   const Report report = stage.dump(stage.request(set));
   REQUIRE_MESSAGE(report.end.code == 0, report.end.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job on several nodes, each played by a program: all dump and restore, or none.
+// A job on several played nodes: all dump and restore, or none does.
 #include "hypervisor/criu/node_words.h"
 #include "tests/unit/hypervisor/criu/played_programs.h"
 
@@ -15,7 +15,7 @@ const char* const kLinkOne =
 const char* const kLinkTwo =
     R"j({"local":"10.0.0.2:2","remote":"10.0.0.1:1","owner":"orted (8)"})j";
 
-/// What ends each line that says whom an order was for.
+/// The end of each line that says whom an order was for.
 std::string of_a_job() { return ": --job a-job --user " + std::to_string(::geteuid()) + " "; }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose job is dumped, where several users have jobs on the node, and whose processes are never dumped with it.
+// Whose job is dumped when several users have jobs on the node, and whose processes never are.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// What a node answers to the order to dump; it is then told to undo that.
+/// Returns a node's answer to the order to dump, which it is then told to undo.
 NodeAnswer asked_to_dump(const Stage& stage, const CriuRequest& tools) {
   NodeOrder order;
   order.directory = stage.path("set");
@@ -90,7 +90,7 @@ TEST_CASE(
   CHECK(is_listed("job/card", ::geteuid()));
   CHECK_FALSE(is_listed("open", ::geteuid() + 1));
   CHECK_FALSE(is_listed("job/card", ::geteuid() + 1));
-  if (::geteuid() != 0) return;  // takes root to be two users
+  if (::geteuid() != 0) return;  // two users: needs root
   REQUIRE(::chown(stage.path("open").c_str(), 12345, 12345) == 0);
   REQUIRE(::chown(stage.path("job/open").c_str(), 12345, 12345) == 0);
   CHECK_FALSE(is_listed("open", 0));
@@ -100,7 +100,7 @@ TEST_CASE(
 
 TEST_CASE(
     "a process of another user's below the job, that came late, keeps CRIU from being called") {
-  if (::geteuid() != 0) return;  // takes root to be two users
+  if (::geteuid() != 0) return;  // two users: needs root
   Stage stage;
   CriuRequest tools = stage.request();
   JobHere here = stage.job_here();
@@ -132,7 +132,7 @@ TEST_CASE("restored processes are killed as long as they are the same, and the u
   REQUIRE(known.size() == 1);
   const auto lives = [&child] { return !wait_for_child(*child, Fd(), monotonic_now()); };
   kill_known({{*child, known.front().start + 1}},
-             ::geteuid());  // the number is another one's by now
+             ::geteuid());  // the number is another process's by now
   kill_known(known, ::geteuid() + 1);
   CHECK(lives());
   kill_known(known, ::geteuid());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a dump tells of itself is read with suspicion; what CRIU says is found in its log.
+// What a dump says of itself is not trusted; what CRIU says is found in its log.
 #include "hypervisor/criu/criu_words.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The job's files are read and put back with its user's rights alone: a link that appears after all was looked at leads root
-// nowhere. With the real tar and setpriv; it takes root to be another user.
+// The job's files are read and put back with only its user's rights: a link that appears after all
+// checks leads root nowhere. With the real tar and setpriv; needs root, to become another user.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr FileOwner kOwner{12345, 12346};
 
-/// A directory of the user's, in which `link` leads to one of root's; and the images', which are root's.
+/// The user's directory, in which `link` leads to one of root's; and the images' directory, root's.
 class UsersFiles {
  public:
   UsersFiles() {
@@ -46,7 +46,7 @@ class UsersFiles {
     std::ifstream in(top + name);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// What the script that CRIU calls puts into the archive of these files; false: it fails.
+  /// Lets the script that CRIU calls archive these files; false: it failed.
   bool archive(const std::string& list) const {
     write("/images/livebtl-files", list);
     const std::string images = top + "/images";
@@ -70,11 +70,11 @@ class UsersFiles {
 }  // namespace
 
 TEST_CASE("a job's files are archived and put back, as its user's") {
-  if (::geteuid() != 0) return;  // it takes root
+  if (::geteuid() != 0) return;  // needs root
   const UsersFiles files;
   REQUIRE(files.archive(files.line("/job") + files.line("/job/own")));
   std::filesystem::remove_all(files.top + "/job");
-  CHECK_FALSE(files.unpack());  // it is the user who cannot make the directory
+  CHECK_FALSE(files.unpack());  // because the user cannot make the directory
   REQUIRE(::mkdir((files.top + "/job").c_str(), 0700) == 0);
   REQUIRE(::chown((files.top + "/job").c_str(), kOwner.user, kOwner.group) == 0);
   REQUIRE(files.unpack());
@@ -89,7 +89,7 @@ TEST_CASE("a job's files are archived and put back, as its user's") {
 TEST_CASE(
     "a link in the user's directory leads root to no file that is read, and to none that is "
     "written") {
-  if (::geteuid() != 0) return;  // it takes root
+  if (::geteuid() != 0) return;  // needs root
   const UsersFiles files;
   files.write("/roots/secret", "root's");
   CHECK_FALSE(files.archive(files.line("/job/link/secret")));
@@ -102,14 +102,14 @@ TEST_CASE(
 }
 
 TEST_CASE("directories that only root can make are made, and given to the user, in root's alone") {
-  if (::geteuid() != 0) return;  // it takes root
+  if (::geteuid() != 0) return;  // needs root
   const std::string place = "/run/livebtl-places-" + std::to_string(::getpid());
   REQUIRE(make_places((place + "/deep/file").substr(1) + "\n", kOwner.user));
   struct stat facts {};
   REQUIRE(::stat(place.c_str(), &facts) == 0);
   CHECK(facts.st_uid == kOwner.user);
   CHECK((facts.st_mode & 07777) == 0700);
-  CHECK(::access((place + "/deep").c_str(), F_OK) != 0);  // the user makes it
+  CHECK(::access((place + "/deep").c_str(), F_OK) != 0);  // the user will make it
   REQUIRE(make_places((place + "/deep/file").substr(1) + "\n", kOwner.user));
   CHECK(::access((place + "/deep").c_str(), F_OK) != 0);
   REQUIRE(::rmdir(place.c_str()) == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/criu/node_caller.h -- plays btlctl checkpoint run and restore: gives one node's btlctl its
-// orders, and hears its answers. One thread.
+// tests/unit/hypervisor/criu/node_caller.h -- plays btlctl checkpoint run and restore: gives one
+// node's btlctl its orders, and records its answers. One thread.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace livebtl::hypervisor {
 
-/// Says these lines, and then is gone.
+/// Says these lines, then is gone.
 struct Caller {
   std::deque<std::string> lines;
   std::vector<NodeAnswer> answers = {};

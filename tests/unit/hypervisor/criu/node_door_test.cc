@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines of a caller that goes on, ends, says nothing any more, or does not read.
+// Lines from a caller that goes on, ends, falls silent, or does not read.
 #include "hypervisor/criu/node_door.h"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// Puts back what becomes of SIGPIPE in this process.
+/// Restores this process's handler for SIGPIPE.
 struct PipeSignal {
   void (*before)(int) = ::signal(SIGPIPE, SIG_DFL);
   ~PipeSignal() { ::signal(SIGPIPE, before); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One node's part in a dump and a restore of several, with a played CRIU, real archives and real scripts.
+// One node's part in a dump and restore of several: a played CRIU, real archives and scripts.
 #include "hypervisor/criu/node_side.h"
 
 #include "hypervisor/criu/node_words.h"
@@ -19,7 +19,7 @@ TEST_CASE("a node that is told to go ends its processes, and tells of its file")
   CHECK(caller.answers[1].code == 0);
   CHECK(stage.job_ends());
   CHECK_FALSE(stage.has("set/vm1.images"));
-  // The order, and "go": beyond the time-out of the one who calls, who needs a moment, too.
+  // For the order, and for "go": beyond the time-out of the caller, who needs a moment too.
   REQUIRE(caller.waits.size() == 2);
   CHECK(caller.waits[1] == 660 * kSecond);
 }
@@ -94,7 +94,7 @@ TEST_CASE(
     CHECK(caller.answers.at(0).text.find("vm1.kept") != std::string::npos);
     CHECK(stage.text("set/vm1.criu") == before);
     if (!goes_on) continue;
-    // Deleted by hand, as the text says, it is in nobody's way.
+    // Once deleted by hand, as the text says, it is in nobody's way.
     std::filesystem::remove(stage.path("set/vm1.kept"));
     Caller again{{order_line(order), kGo, kKeep}};
     CHECK(again.call(stage.request()) == 0);

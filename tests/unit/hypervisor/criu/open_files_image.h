@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/criu/open_files_image.h -- CRIU's files.img (https://criu.org/Images), written byte by byte, as
-// new_addresses.cc is to read it. Owns nothing.
+// tests/unit/hypervisor/criu/open_files_image.h -- CRIU's files.img (https://criu.org/Images),
+// written byte by byte for new_addresses.cc to read. Owns nothing.
 #pragma once
 
 #include <cstring>
@@ -29,7 +29,7 @@ inline std::string open_files_image(std::initializer_list<std::string> entries) 
   return image;
 }
 
-/// protobuf: a number, or bytes, in the field of that number.
+/// In protobuf: a number, or bytes, in the field of that number.
 inline std::string number_field(unsigned field, std::uint64_t value) {
   return varint(field << 3U) + varint(value);
 }
@@ -37,7 +37,7 @@ inline std::string bytes_field(unsigned field, const std::string& bytes) {
   return varint(field << 3U | 2U) + varint(bytes.size()) + bytes;
 }
 
-/// In the order in which protobuf's own library writes them: known fields first, and then all others as they came.
+/// In the order that protobuf's own library writes: first known fields, then others as they came.
 inline std::string whole_entry(const std::string& known_field, unsigned type) {
   return known_field + number_field(1, type) + number_field(2, 17);
 }

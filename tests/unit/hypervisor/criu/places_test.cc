@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Root puts files back where all may write: nobody but the job's owner may have prepared the way.
+// Root puts files back where all may write: nobody but the job's owner may have prepared the path.
 #include "hypervisor/criu/places.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// /tmp/livebtl-places-.../job/deep, in which a file is to be put back.
+/// Makes /tmp/livebtl-places-.../job/deep, in which a file is to be put back.
 class PlacesOfJob {
  public:
   PlacesOfJob() {
@@ -23,7 +23,7 @@ class PlacesOfJob {
     REQUIRE(::mkdtemp(pattern.data()) != nullptr);
     top = pattern;
     std::filesystem::create_directories(top + "/job/deep");
-    // Whatever the umask is.
+    // Regardless of the umask.
     for (const char* each : {"/job", "/job/deep"})
       REQUIRE(::chmod((top + each).c_str(), 0755) == 0);
   }
@@ -59,7 +59,7 @@ TEST_CASE("a symbolic link above a file is named") {
   std::filesystem::create_directory_symlink("/etc", scene.top + "/job/deep/link");
   CHECK(names(scene.refusal("/job/deep/link/file"), "/job/deep/link' is a symbolic link"));
   CHECK(names(scene.refusal("/job/deep/link/cron.d/file"), "/job/deep/link' is a symbolic link"));
-  CHECK(scene.refusal("/job/deep/link") == "");  // it is replaced
+  CHECK(scene.refusal("/job/deep/link") == "");  // the link itself is replaced
 }
 
 TEST_CASE("so are a directory that all may change, one of another user, and a file in its place") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/criu/played_programs.h -- programs that play CRIU and btlctl: they note how they were called, and
-// fail where a test says so; and a process that plays a job. One thread; all of it goes with the object.
+// tests/unit/hypervisor/criu/played_programs.h -- programs that play CRIU and btlctl: they record
+// their calls, and fail where a test says so; and a process that plays a job. One thread; all of it
+// goes with the object.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,7 +18,7 @@
 
 namespace livebtl::hypervisor {
 
-// Files in the stage's directory tell them what to do: fail-NAME holds the exit code.
+// Files in the stage's directory control them: fail-NAME holds the exit code.
 inline constexpr const char* kPlayedBtlctl = R"(#!/bin/sh
 stage=$(dirname "$0")
 whom=
@@ -83,9 +84,10 @@ called post-dump || exit 1
 exit 0
 )sh";
 
-// One node's btlctl: NODE says which. fail-NODE holds what it answers instead of being ready, link-NODE its connections;
-// lost-NODE: it ends when it is told to go; slow-NODE: it is ready after so many seconds; job-NODE: whose processes it has,
-// unless they are those of a-job; relay-NODE: where it says that its relay listens.
+// One node's btlctl; NODE names the node. fail-NODE holds what it answers instead of being ready,
+// link-NODE its connections; lost-NODE: it ends when told to go; slow-NODE: seconds until it is
+// ready; job-NODE: whose processes it has, if not a-job's; relay-NODE: where it says that its relay
+// listens.
 inline constexpr const char* kPlayedNode = R"sh(#!/bin/sh
 stage=$(dirname "$0")
 node=${NODE:-vm1}
@@ -148,7 +150,7 @@ class Stage {
     std::ifstream file(path(name));
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  /// What was called since the last time, a line each.
+  /// What was called since the last time, one call a line.
   std::string calls() const {
     std::string all = text("calls");
     std::filesystem::remove(path("calls"));
@@ -159,7 +161,7 @@ class Stage {
   bool job_lives() const {
     return job_ > 0 && ::kill(job_, 0) == 0 && ::waitpid(job_, nullptr, WNOHANG) == 0;
   }
-  /// Waits for its end, for up to 10 s: the kernel takes its time over one that has been killed.
+  /// Waits up to 10 s for its end: the kernel takes its time over a killed process.
   bool job_ends() {
     const TimeNs until = monotonic_now() + 10 * kSecond;
     while (job_ > 0 && ::waitpid(job_, nullptr, WNOHANG) == 0) {
@@ -190,7 +192,7 @@ class Stage {
     return request;
   }
   JobHere job_here() const { return {"a-job", path("job"), {job_}, false, false, ::geteuid()}; }
-  /// The words of each call of btlctl that say which job it is for, with its verb.
+  /// For each call of btlctl, its verb and the words that say which job it is for.
   std::vector<std::string> told_whom() const {
     std::ifstream file(path("whom"));
     std::vector<std::string> lines;
@@ -211,7 +213,7 @@ class Stage {
   pid_t job_ = -1;
 };
 
-/// A job that is on vm1, the node of the caller, and vm2, each of which is played.
+/// A job on two played nodes: vm1, the caller's, and vm2.
 inline CriuRequest on_two_nodes(const Stage& stage) {
   CriuRequest request = stage.request();
   request.node_command = "env NODE={node}";

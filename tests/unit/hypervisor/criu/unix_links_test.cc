@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/criu/unix_links_test.cc -- which Unix sockets lead out of the processes that are dumped, and who is
-// waited for.
+// tests/unit/hypervisor/criu/unix_links_test.cc -- which Unix sockets lead out of the dumped
+// processes, and who is waited for.
 #include "hypervisor/criu/unix_links.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// A process that has one descriptor and no other: whatever this one was started with is not its own. Ends when it is told
+/// A process that has only one descriptor: none that this process was started with. Ends when told
 /// to.
 class Holder {
  public:
@@ -36,7 +36,7 @@ class Holder {
     if (pid_ == 0) hold(one.number());
     told = Fd();
     char none = 0;
-    REQUIRE(::read(settled.number(), &none, 1) == 0);  // it has closed its end, as all others
+    REQUIRE(::read(settled.number(), &none, 1) == 0);  // it has closed its end, and all others
   }
   ~Holder() { end(); }
   Holder(const Holder&) = delete;
@@ -94,7 +94,7 @@ TEST_CASE("who is connected is waited for, but not beyond the deadline") {
   Holder other(std::move(there));
   CHECK(wait_for_unix_links({one.pid()}, in(0)));
   std::thread ends([&other] {
-    ::usleep(100'000);  // so that it is waited for; if it ends before that the outcome is the same
+    ::usleep(100'000);  // so that there is a wait; if it ends earlier the outcome is the same
     other.end();
   });
   CHECK_FALSE(wait_for_unix_links({one.pid()}, in(600 * kSecond)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/libvirt/domain_xml_test.cc -- what libvirt says as XML: read, and not trusted.
+// tests/unit/hypervisor/libvirt/domain_xml_test.cc -- libvirt's XML is read, but not trusted.
 #include "hypervisor/libvirt/domain_xml.h"
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ TEST_CASE("a device that libvirt has given another alias is known by its place i
   CHECK(*has_device(again, card_of("hostdev1")));
   again.replace(again.find("bus='0x05'"), 10, "bus='0x06'");
   CHECK_FALSE(*has_device(again, card_of("hostdev1")));
-  // What has no address in the guest is known by its alias alone.
+  // A device without an address in the guest is known only by its alias.
   std::string renamed = kDomain;
   renamed.replace(renamed.find("net0"), 4, "net1");
   CHECK_FALSE(*has_device(renamed, card_of("net0")));

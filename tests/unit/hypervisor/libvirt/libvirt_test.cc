@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/libvirt/libvirt_test.cc -- libvirt's own library, with the driver that it has for
-// tests: what a domain says of itself, notes, power, memory in files. It has no devices to detach, no agent
-// and no migration: those are in libvirt_vm_test.cc.
+// tests/unit/hypervisor/libvirt/libvirt_test.cc -- libvirt's own library, with its driver for
+// tests: what a domain says of itself, notes, power, memory in files. That driver has no devices to
+// detach, no agent and no migration: those are in libvirt_vm_test.cc.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -14,7 +14,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// Of libvirt's test driver, which has one domain, of this name; each connection has it anew.
+/// The one domain of libvirt's test driver; each connection gets a new copy of it.
 struct TestDomain {
   std::unique_ptr<LibvirtHypervisor> hypervisor;
   std::unique_ptr<Vm> vm;
@@ -38,7 +38,7 @@ TEST_CASE("libvirt's test domain: stands still and goes on when it is told to") 
   REQUIRE(domain.vm->halt(long_enough()));  // twice is as good as once
   REQUIRE(domain.vm->go_on(long_enough()));
   CHECK(domain.vm->look(long_enough())->running);
-  CHECK(domain.vm->give_up_save(long_enough()));  // there is none
+  CHECK(domain.vm->give_up_save(long_enough()));  // there is none to give up
 }
 
 TEST_CASE("libvirt's test domain: notes are kept, replaced and dropped") {

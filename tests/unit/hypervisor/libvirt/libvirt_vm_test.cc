@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/libvirt/libvirt_vm_test.cc -- what only libvirt does to a migration or a set: daemons
-// that are gone and come back, calls that are killed on the way, aliases, notes that travel. libvirt is played;
-// what it shares with QMP is tested where that is (migrate_vm_test.cc).
+// tests/unit/hypervisor/libvirt/libvirt_vm_test.cc -- what only libvirt does to a migration or a
+// set: daemons that go and come back, calls that are killed midway, aliases, notes that travel.
+// libvirt is played; what it shares with QMP is tested there (migrate_vm_test.cc).
 #include <sys/socket.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// It fails when both ends have begun. The daemon there keeps its half, or takes it away late.
+/// Makes it fail once both ends have begun. The daemon there keeps its half, or removes it late.
 std::thread fail_the_migration(Scene& scene, bool half_stays) {
   scene.here->with([](auto& state) { state.migration_ends = ""; });
   return std::thread([&scene, half_stays] {
@@ -87,7 +87,7 @@ TEST_CASE(
       if (!has_job) state.guest_codes = {{"prepare", 2}, {"return", 2}};
       if (!returns) state.guest_codes = {{"return", 7}};
     });
-    scene.request.timeout = 15 * kSecond;  // which bounds how long it is waited for
+    scene.request.timeout = 15 * kSecond;  // bounds how long the daemon is waited for
     std::thread daemons = fail_the_migration(scene, stays);
     const auto report = scene.run();
     daemons.join();
@@ -104,7 +104,7 @@ TEST_CASE(
     "a migration that succeeds in the middle of a look is not taken for one that was given up") {
   Scene scene(By::kLibvirt);
   scene.here->with([](auto& state) { state.migration_ends = ""; });
-  scene.played.find(kHere)->succeeds_in_look.store(2);  // the first shows that it has begun
+  scene.played.find(kHere)->succeeds_in_look.store(2);  // the first look shows that it has begun
   const auto there = scene.hypervisor->reach(scene.request.destination, nullptr);
   const auto here = scene.hypervisor->reach(scene.request.source, there.get());
   const Deadline deadline{monotonic_now() + 60 * kSecond};
@@ -215,9 +215,9 @@ TEST_CASE("a set is saved and restored by libvirt, and nothing is left in the do
     CHECK_FALSE(state.objects.contains("livebtl-hca"));
   });
   CHECK(pair.machines[1]->with([](auto& state) { return state.memory; }) == "the memory of vm2");
-  // Called again it finds all done.
+  // A repeated call finds everything done.
   CHECK(pair.restore().end.code == 0);
-  // They can be saved again.
+  // The machines can be saved again.
   for (auto& machine : pair.request.machines) machine.cards = {"hca"};
   pair.request.directory += "-2";
   CHECK(pair.snapshot().end.code == 0);

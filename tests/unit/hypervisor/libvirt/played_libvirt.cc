@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/libvirt/played_libvirt.cc -- see played_libvirt.h: what a domain is asked, its
-// devices and its metadata.
+// tests/unit/hypervisor/libvirt/played_libvirt.cc -- see played_libvirt.h: queries about a domain,
+// its devices and its metadata.
 #include "tests/unit/hypervisor/libvirt/played_calls.h"
 
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 using Place = PlayedLibvirt::Place;
 using State = FakeMachine::State;
 
-/// libvirt has no domain that waits, and forgets one that has moved.
+/// libvirt has no domain that waits for a migration, and forgets one that has moved away.
 bool is_active(const State& state) { return state.status == "running" || state.status == "paused"; }
 
 int initialize() { return 0; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/libvirt/played_libvirt.h -- libvirt's table of functions, over the machines of
-// fake_machine.h: what QEMU's monitor does there is done by libvirt's calls here, to the same state. There is
-// one at a time. Called from any thread; a machine's state is under its own lock.
+// tests/unit/hypervisor/libvirt/played_libvirt.h -- libvirt's table of functions, over the machines
+// of fake_machine.h: libvirt's calls here change the same state that QEMU's monitor changes there.
+// Only one exists at a time. Called from any thread; a machine's state is under its own lock.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace livebtl::hypervisor {
 
-/// How the machine is called in all places.
+/// The machine's name in all places.
 inline constexpr const char* kPlayedDomain = "guest";
 
 class PlayedLibvirt {
@@ -28,11 +28,11 @@ class PlayedLibvirt {
 
   /// From now on this machine is the domain at that URI.
   void add(const std::string& uri, FakeMachine& machine);
-  /// The daemon there is gone: calls fail, until it is added again.
+  /// The daemon there is gone: calls fail until it is added again.
   void crash(const std::string& uri);
   static LibvirtCalls calls();
 
-  /// What is behind a connection, or a domain: they are the same here.
+  /// The place behind a connection, or behind a domain: they are the same here.
   struct Place {
     std::string uri;
     FakeMachine* machine = nullptr;
@@ -40,9 +40,9 @@ class PlayedLibvirt {
     std::atomic<int> missed{0};  // calls that found the daemon gone
     std::atomic<bool> subscribing_hangs{false}, unsubscribing_hangs{false};
     std::atomic<int> unsubscribed{0};
-    // The migration succeeds in the middle of this look at it, between state and job; 0: not so.
+    // The migration succeeds in the middle of this look, between state and job; 0: it does not.
     std::atomic<int> succeeds_in_look{0};
-    // The thread of the last call to migrate is over, and whoever asks is told that the call has ended.
+    // True once the thread of the last call to migrate is over, and the call is seen to have ended.
     std::shared_ptr<std::atomic<bool>> migrate_over;
   };
   struct Callback {

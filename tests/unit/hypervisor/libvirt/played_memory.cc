@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/libvirt/played_memory.cc -- see played_libvirt.h: a domain on its way to another place, to a
-// file or from one, and the agent in its guest.
+// tests/unit/hypervisor/libvirt/played_memory.cc -- see played_libvirt.h: migrations to another
+// place, to a file or from one, and the agent in the guest.
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -18,7 +18,7 @@ using played::said_so;
 using Place = PlayedLibvirt::Place;
 using State = FakeMachine::State;
 
-/// Until the migration is decided, or the daemon is gone; how it ended.
+/// Waits until the migration is decided, or the daemon is gone; returns how it ended.
 std::string carried_out(Place& here) {
   const auto ended = [&here] {
     return here.machine->with([](State& state) { return state.migration != "active"; });
@@ -36,7 +36,7 @@ std::string carried_out(Place& here) {
   });
 }
 
-/// Is told of the end of a thread.
+/// Notes the end of a thread.
 struct AtThreadEnd {
   std::shared_ptr<std::atomic<bool>> over;
   ~AtThreadEnd() {
@@ -44,7 +44,7 @@ struct AtThreadEnd {
   }
 };
 
-/// As libvirt does, it ends when the guest runs there and is gone here, or with an error.
+/// As in libvirt, it ends when the guest runs there and is gone here, or with an error.
 int migrate(virDomainPtr domain, const char* to, virTypedParameterPtr, unsigned, unsigned flags) {
   Place& here = place_of(domain);
   CHECK((flags & VIR_MIGRATE_PEER2PEER) != 0);

@@ -58,7 +58,7 @@ void PlayedLibvirt::add(const std::string& uri, FakeMachine& machine) {
     place = places_.back().get();
     place->uri = uri;
   }
-  // Of a daemon that comes back it is the same one, which calls from before it crashed may be looking at.
+  // A daemon that comes back keeps its machine: calls from before the crash may still look at it.
   if (place->machine != &machine) place->machine = &machine;
   place->crashed.store(false);
 }

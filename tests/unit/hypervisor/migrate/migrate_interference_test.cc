@@ -192,7 +192,7 @@ TEST_CASE("a migration that QEMU has not quite ended: failed, or completed") {
   CHECK(failed.run().end.code == 5);
   CHECK(Scene::log_of(*failed.here) == then(kWayThere, kWayBack));
   Scene completed;
-  completed.here->with([](auto& state) {  // as a call leaves it that is killed at the end
+  completed.here->with([](auto& state) {  // as left by a call that was killed at the end
     for (const auto& [id, arguments] : state.cards)
       state.objects["livebtl-" + id] = arguments.dump();
     state.cards.clear();

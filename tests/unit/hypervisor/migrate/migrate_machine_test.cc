@@ -46,7 +46,7 @@ TEST_CASE("a job that cannot be prepared: nothing is detached, and the guest's c
     CHECK(world.end.text.find("because") == 0);
     CHECK(world.plugged == std::vector<bool>{true, true});
   }
-  World released;  // but not by everybody: the guest's 6, which of vm says that the guest has moved
+  World released;  // but not by all: the guest's 6, with which vm says that the guest has moved
   released.fails("prepare", Outcome::kFailed, kCodeNotReturned);
   released.run();
   CHECK(released.end.code == kCodeTakenBack);
@@ -183,7 +183,7 @@ TEST_CASE("a migration of which nothing is heard any more is left as it is") {
   stuck.run();
   CHECK(stuck.steps == after(kMigrated, {"cancel", "migrate"}));
   CHECK(stuck.end.code == kCodeUnfinished);
-  World unheard;  // whether it began is not known: it is asked for, and given up
+  World unheard;  // unknown whether it began: it is asked about, and given up
   unheard.fails("begin", Outcome::kTimeout);
   unheard.run();
   CHECK(unheard.steps ==

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/migrate/migrate_resume_test.cc -- a migration that the user interrupts, one
-// that is past its point of no return, and calls that come after one that was killed. No sockets,
-// no time.
+// past its point of no return, and calls after one that was killed. No sockets, no time.
 #include "tests/unit/hypervisor/migrate/migrate_world.h"
 
 using namespace livebtl::hypervisor;
@@ -74,7 +73,7 @@ TEST_CASE("a call that was killed before it let a guest go on that stood still: 
   CHECK(killed.steps == StepNames{"look", "look_back", "go_on", "plug0", "return"});
   CHECK(killed.end.code == kCodeTakenBack);
   CHECK(killed.end.text.find("a card that livebtl had pulled was gone") != std::string::npos);
-  for (const bool gone : {false, true}) {  // stopped, and perhaps a card pulled, by another client
+  for (const bool gone : {false, true}) {  // by another client: stopped, and perhaps a card pulled
     World stopped;
     stopped.running = stopped.noted = false;
     stopped.plugged[0] = !gone;

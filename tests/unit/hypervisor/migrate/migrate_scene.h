@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/migrate/migrate_scene.h -- two machines that are played, and a guest to be
-// moved from the one to the other: for tests of whole migrations. Owns both, and their sockets'
-// directory.
+// tests/unit/hypervisor/migrate/migrate_scene.h -- two played machines, and a guest to be moved
+// from one to the other: for tests of whole migrations. Owns both, and their sockets' directory.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +15,7 @@ namespace livebtl::hypervisor {
 
 using Log = std::vector<std::string>;
 
-/// What the machines are reached by.
+/// How the machines are reached.
 enum class By { kQmp, kLibvirt };
 inline constexpr By kBoth[] = {By::kQmp, By::kLibvirt};
 inline constexpr const char* kHere = "played:///here";
@@ -70,9 +69,9 @@ struct Scene {
     }
     request.hypervisor = hypervisor.get();
   }
-  /// What is done for the guest to run there: libvirt sees to that itself.
+  /// What makes the guest run there: libvirt does that itself.
   Log arrival() const { return by == By::kQmp ? Log{"cont"} : Log{}; }
-  /// As a call notes it that was killed before the card was plugged in again.
+  /// Leaves the note of a call that was killed before the card was plugged in again.
   void pull(const std::string& id) {
     here->with([&](auto& state) {
       Json note = state.cards[id];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/migrate/migrate_vm_test.cc -- a whole migration over sockets, between two
-// machines that are played.
+// played machines.
 #include "tests/unit/hypervisor/migrate/migrate_scene.h"
 
 using namespace livebtl;
@@ -20,7 +20,7 @@ TEST_CASE("a guest moves, and its cards are plugged in there") {
     CHECK(document["migration"]["downtime-ms"] == 3);
     CHECK(document["phases"].size() == 10);
     CHECK(document["cards"][1]["id"] == "hca1");
-    // Called again, it finds everything done.
+    // A repeated call finds everything done.
     CHECK(scene.run().end.code == 0);
     CHECK(Scene::log_of(*scene.here) == kWayThere);
     CHECK(Scene::log_of(*scene.there) == then(then(scene.arrival(), kWayBack), {"return"}));
@@ -46,7 +46,7 @@ TEST_CASE(
   Scene scene;
   scene.here->with([](auto& state) {
     state.migration_ends = "failed";
-    state.refused = {"device_add"};  // which must not be asked for
+    state.refused = {"device_add"};  // it must not be called
     state.objects["memory0"] = "";
     state.lingers = 3;
   });
@@ -57,7 +57,7 @@ TEST_CASE(
   CHECK(report.end.code == 4);
   REQUIRE(report.end.left.size() == 1);
   CHECK(report.end.left[0].find("object-add") != std::string::npos);
-  // What is left of it would be sent along, and the destination would not know it.
+  // A remainder would be sent along, and the destination would not know it.
   CHECK_FALSE(scene.here->with([](auto& state) { return state.objects.contains("memory0"); }));
   CHECK(scene.here->with([](auto& state) { return state.lingers; }) == 0);
   CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca1", "migrate", "return"});
@@ -92,7 +92,7 @@ TEST_CASE("a call after one that was killed finds the cards, and how to plug the
   for (const By by : kBoth) {
     CAPTURE(static_cast<int>(by));
     Scene scene(by);
-    scene.pull("hca0");  // as a call leaves it that is killed after the first card
+    scene.pull("hca0");  // as left by a call that was killed after the first card
     scene.here->with([](auto& state) { state.refused = {"migrate"}; });
     const auto report = scene.run();
     CHECK(report.end.code == 5);
@@ -118,7 +118,7 @@ TEST_CASE("a migration without end is cancelled when its time is up") {
     CAPTURE(static_cast<int>(by));
     Scene scene(by);
     scene.here->with([](auto& state) { state.migration_ends = ""; });
-    scene.request.timeout = 6 * kSecond;  // a third is for the way back, also under a sanitizer
+    scene.request.timeout = 6 * kSecond;  // a third is for the way back, even under a sanitizer
     const auto report = scene.run();
     CHECK(report.end.code == 5);
     CHECK(Scene::log_of(*scene.here) == then(then(kWayThere, {"migrate_cancel"}), kWayBack));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/migrate/migrate_world.h -- a guest and its cards as the machine of a
+// tests/unit/hypervisor/migrate/migrate_world.h -- a guest and its cards as the state machine of a
 // migration sees them: for its tests. One thread; plain values.
 #pragma once
 
@@ -18,14 +18,14 @@ inline std::string phase_of(Action action) {
   return name_of(action.step) + (action.of_a_card() ? std::to_string(action.card) : "");
 }
 
-/// A guest with two cards, that does what it is told but for what a test changes.
+/// A guest with two cards that does what it is told, except for what a test changes.
 struct World {
   bool running = true;
   Migration migration = Migration::kNone;
   std::vector<bool> plugged = {true, true};
   bool destination = true;
   bool has_job = true;
-  bool noted = true;             // cards that are gone, in QEMU
+  bool noted = true;             // QEMU has notes of the cards that are gone
   std::string interrupt_before;  // a step
   std::function<void(Action, Answer&)> change = [](Action, Answer&) {};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/plan/budget_test.cc -- --timeout bounds a whole command, whatever does not
-// answer: how it is shared out, with times that are made up; and whole commands, of six seconds.
+// answer: how it is divided, with made-up times; and whole commands, of six seconds.
 #include "hypervisor/plan/steps.h"
 
 #include "hypervisor/snapshot/snapshot_machine.h"
@@ -14,10 +14,10 @@ using namespace livebtl::hypervisor;
 namespace {
 
 constexpr TimeNs kTimeout = 6 * kSecond;
-// What a step without that would wait for at least; no machine is so busy.
+// The least that a step without that bound would wait; no machine is this busy.
 constexpr TimeNs kMuchLonger = 60 * kSecond;
 
-/// How long it took; it did not end early either.
+/// Checks how long it took, which was not too short either.
 template <class Act>
 void takes_its_time(const Act& act) {
   const TimeNs begun = monotonic_now();
@@ -31,7 +31,7 @@ struct WatchedSnapshot : SnapshotSteps {
   using SnapshotSteps::diagnosis;
   using SnapshotSteps::SnapshotSteps;
 
-  /// Has the time begun that is kept for that? If not, a call much later still has its third.
+  /// Has the time kept for the way back begun? If not, a call much later still has its third.
   bool is_on_its_way_back() const {
     constexpr TimeNs kLater = 3600 * kSecond;
     Budget budget = budget_;
@@ -45,7 +45,7 @@ TEST_CASE("two thirds are for the way there, and what is left of it for what com
   Budget budget(1000, 900);
   CHECK(budget.there() == 1600);
   CHECK(budget.afterwards(1010) == 1900);
-  CHECK(budget.afterwards(1800) == 1900);  // begun once
+  CHECK(budget.afterwards(1800) == 1900);  // it begins only once
   CHECK(Budget(1000, 900).afterwards(1600) == 1900);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/plan/plan_test.cc -- what --dry-run tells is what a call then does, phase
-// by phase: whole commands over sockets, between machines that are played.
+// tests/unit/hypervisor/plan/plan_test.cc -- a call does what --dry-run says, phase by phase: whole
+// commands over sockets, between played machines.
 #include "tests/unit/hypervisor/migrate/migrate_scene.h"
 #include "tests/unit/hypervisor/set/machine_pair.h"
 
@@ -9,7 +9,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// "unplug hca0", for each line of the plan; `failing`: of what is done if it fails.
+/// "unplug hca0", for each line of the plan; `failing`: of what is done on failure.
 Log heads(const std::vector<std::string>& plan, bool failing = false) {
   Log heads;
   bool failed = false;
@@ -23,7 +23,7 @@ Log heads(const std::vector<std::string>& plan, bool failing = false) {
   return heads;
 }
 
-/// ... for each phase after the look, from the one of this name on.
+/// ... for each phase after the look, beginning with the one of this name.
 Log done(const Report& report, const std::string& from = "") {
   Log done;
   bool begun = from.empty();
@@ -58,7 +58,7 @@ Log planned_and_done(Scene& scene) {
 TEST_CASE("a migration does what its plan says: all, and what a killed call has left of it") {
   Scene whole;
   CHECK(planned_and_done(whole).size() == 9);
-  CHECK(planned_and_done(whole).front() == "arrive");  // it has moved
+  CHECK(planned_and_done(whole).front() == "arrive");  // the guest has moved
   Scene alone;
   alone.request.destination = {};
   CHECK(planned_and_done(alone).back() == "migrate");

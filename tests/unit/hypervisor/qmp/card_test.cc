@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/qmp/card_test.cc -- how a card was plugged in, as QEMU tells; and its way
-// out.
+// tests/unit/hypervisor/qmp/card_test.cc -- how a card was plugged in, according to QEMU; and how
+// it is unplugged.
 #include "hypervisor/qmp/card.h"
 
 #include "tests/unit/hypervisor/qmp/scripted_peer.h"
@@ -10,7 +10,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// A monitor that will give these answers to the commands from now on, in order.
+/// A monitor that will give these answers to the next commands, in order.
 Qmp answering(ScriptedPeer& peer, const std::vector<Json>& answers) {
   peer.says_line(R"({"QMP":{}})");
   peer.says_line(R"({"return":{},"id":1})");

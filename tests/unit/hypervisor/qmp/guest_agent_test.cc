@@ -16,7 +16,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-/// One connection: reads the two requests, answers the second.
+/// Handles one connection: reads the two requests, answers the second.
 void serve_one(Fd socket, const std::string& stale, const std::string& answer) {
   JsonLineSocket lines(std::move(socket), "client");
   const auto sync = lines.receive(long_enough());
@@ -26,7 +26,7 @@ void serve_one(Fd socket, const std::string& stale, const std::string& answer) {
   if (lines.receive(long_enough())) (void)lines.send(Json::parse(answer), "", long_enough());
 }
 
-/// An agent that gives these answers, one a connection.
+/// An agent that gives these answers, one per connection.
 class Answers {
  public:
   explicit Answers(std::vector<std::string> answers) : answers_(std::move(answers)) {}
@@ -64,7 +64,7 @@ std::string ended(int code, const std::string& output) {
       .dump();
 }
 
-/// Says the same as fast as it is heard, whatever it is asked.
+/// Says the same thing as fast as it is received, whatever it is asked.
 class Babbler {
  public:
   explicit Babbler(std::string text) : text_(std::move(text)) {}

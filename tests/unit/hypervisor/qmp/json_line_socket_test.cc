@@ -73,7 +73,7 @@ TEST_CASE("after the deadline no line is given out, though some are here already
   CHECK(socket.receive(none_left()).error().code == Errc::kTimeout);
   const std::atomic<bool> stop{true};
   CHECK(socket.receive({long_enough().at, &stop}).error().code == Errc::kCancelled);
-  CHECK(socket.receive(long_enough()));  // it is there still
+  CHECK(socket.receive(long_enough()));  // the line is still there
 }
 
 TEST_CASE("an interrupted wait ends") {

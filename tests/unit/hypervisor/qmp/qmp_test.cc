@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/qmp/qmp_test.cc -- QEMU's monitor, played by the test: answers late and out
-// of turn, events in any order, and whatever else may listen at a socket.
+// tests/unit/hypervisor/qmp/qmp_test.cc -- QEMU's monitor, played by the test: answers that are
+// late and out of order, events in any order, and whatever else may listen at a socket.
 #include "hypervisor/qmp/qmp.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kGreeting = R"({"QMP":{"version":{"qemu":{"major":7}},"capabilities":[]}})";
 
-/// A monitor that has agreed; the next command's id is 2.
+/// A monitor after the handshake; the next command's id is 2.
 Qmp agreed(ScriptedPeer& peer) {
   peer.says_line(kGreeting);
   peer.says_line(R"({"return":{},"id":1})");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/qmp/scripted_peer.h -- the other end of a socket, for tests: what it will
-// say is written beforehand into the socket, what was said to it is read afterwards. One thread;
+// say is written into the socket beforehand, what was said to it is read afterwards. One thread;
 // owns its end.
 #pragma once
 
@@ -31,19 +31,19 @@ class ScriptedPeer {
 
   JsonLineSocket socket() { return JsonLineSocket(std::move(there_), "peer"); }
 
-  /// Also beforehand; the socket's buffer holds some 200 KiB.
+  /// Beforehand as well; the socket's buffer holds some 200 KiB.
   void says(const std::string& text) {
     REQUIRE(::send(here_.number(), text.data(), text.size(), MSG_NOSIGNAL) ==
             static_cast<ssize_t>(text.size()));
   }
-  /// As much of it as the socket's buffer has room for; false: nothing. From any thread.
+  /// Says as much of it as the socket's buffer has room for; false: nothing. From any thread.
   bool says_what_fits(const std::string& text) {
     return ::send(here_.number(), text.data(), text.size(), MSG_NOSIGNAL) > 0;
   }
   void says_line(const std::string& text) { says(text + "\n"); }
   void hangs_up() { ::shutdown(here_.number(), SHUT_RDWR); }
 
-  /// A descriptor that came with the first line of what has been said to it; none: none did.
+  /// The descriptor that came with the first line that it was sent; empty if none did.
   Fd heard_descriptor() {
     std::array<char, 4096> block;
     iovec bytes{block.data(), block.size()};
@@ -61,7 +61,7 @@ class ScriptedPeer {
     return Fd(descriptor);
   }
 
-  /// What has been said to it, by line.
+  /// What it was sent, line by line.
   std::vector<Json> heard() {
     std::string text;
     std::array<char, 4096> block;

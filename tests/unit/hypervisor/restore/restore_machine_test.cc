@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/restore/restore_machine_test.cc -- the order of a restore, with each step
-// failing in turn, and calls that are killed in each phase. No sockets, no time.
+// failing in turn, and calls killed in each phase. No sockets, no time.
 #include "tests/unit/hypervisor/set/set_world.h"
 
 using namespace livebtl::hypervisor;
@@ -10,7 +10,7 @@ namespace {
 const StepNames kWhole = {"look",     "load0",  "load1",  "go_on0", "go_on1",
                           "restored", "plug0a", "plug1b", "return"};
 
-/// Two QEMUs that wait for what was saved while the job was held.
+/// Two QEMUs that wait for what was saved during the hold.
 SetWorld waiting() {
   SetWorld world;
   for (auto& one : world.machines) one = {false, false, false, false};
@@ -25,7 +25,7 @@ TEST_CASE("a restore in order") {
   world.run<RestoreMachine>();
   CHECK(world.steps == kWhole);
   CHECK(world.end.code == kCodeDone);
-  world.run<RestoreMachine>();  // once more: the job says that it is so
+  world.run<RestoreMachine>();  // again: the job says that it is already so
   CHECK(world.steps == StepNames{"look", "restored", "return"});
   CHECK(world.end.code == kCodeDone);
   SetWorld bare = waiting();

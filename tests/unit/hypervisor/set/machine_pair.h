@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/set/machine_pair.h -- what tests of whole snapshots and restores begin
-// with.
+// tests/unit/hypervisor/set/machine_pair.h -- what tests of whole snapshots and restores start
+// from.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace livebtl::hypervisor {
 struct MachinePair {
   std::string directory;
   std::unique_ptr<FakeMachine> machines[2];
-  PlayedLibvirt* played;  // nullptr: they are reached by their sockets
+  PlayedLibvirt* played;  // nullptr: they are reached through their sockets
   std::unique_ptr<Hypervisor> hypervisor;
   SetRequest request;
   std::atomic<bool> stop{false};
@@ -45,7 +45,7 @@ struct MachinePair {
     std::filesystem::remove_all(directory);
   }
 
-  /// New QEMUs in place of those that there are.
+  /// Starts new QEMUs in place of the existing ones.
   void start(const std::string& status) {
     request.machines.clear();
     for (int i = 0; i < 2; ++i) {
@@ -86,7 +86,7 @@ struct MachinePair {
     std::ifstream in(request.directory + "/" + name);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// All runs, with its card, and QEMU knows nothing of us any more.
+  /// Everything runs, with its card, and QEMU holds nothing of ours any more.
   void is_as_before() {
     both([](auto& state) {
       CHECK(state.status == "running");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/set/set_file_test.cc -- set.json and its directory: what is read back is
-// what was sealed, and everything else is refused.
+// tests/unit/hypervisor/set/set_file_test.cc -- set.json and its directory: what was sealed can be
+// read back, and everything else is refused.
 #include "hypervisor/set/set_file.h"
 
 #include <sys/stat.h>

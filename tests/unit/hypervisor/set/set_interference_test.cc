@@ -65,7 +65,7 @@ TEST_CASE("a set is finished by the call that repeats its own, and by no other")
 
 TEST_CASE("the limit that migrations had outlives a call that is killed between two notes") {
   MachinePair pair;
-  pair.both([](auto& state) {  // the note of the old hold is gone, that of the new not there yet
+  pair.both([](auto& state) {  // the old hold's note is gone, the new one's not there yet
     state.objects["livebtl.bandwidth"] = R"({"max-bandwidth":7})";
     state.bandwidth = std::uint64_t{1} << 40U;
   });
@@ -74,7 +74,7 @@ TEST_CASE("the limit that migrations had outlives a call that is killed between 
   MachinePair refusing;
   refusing.machines[0]->with([](auto& state) { state.refused = {"object-add"}; });
   CHECK(refusing.snapshot().end.code == 5);
-  refusing.is_as_before();  // nothing was lifted that could not be noted
+  refusing.is_as_before();  // no limit was lifted that could not be noted
 }
 
 TEST_CASE("what an agent garbles after the first look is taken back") {

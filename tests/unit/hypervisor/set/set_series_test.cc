@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/set/set_series_test.cc -- damaged files are named, and of sets in a row the oldest go: those alone, and
-// only behind one that is whole.
+// tests/unit/hypervisor/set/set_series_test.cc -- damaged files are named, and of successive sets
+// the oldest are removed: only those, and only once a newer one is whole.
 #include "hypervisor/set/set_series.h"
 
 #include <sys/stat.h>
@@ -47,7 +47,7 @@ struct Shelf {
 
 std::string name(int day) { return "2026110" + std::to_string(day) + "T120000Z"; }
 
-/// Changes one byte in the middle, and neither size nor time.
+/// Changes one byte in the middle, but neither size nor time.
 void damage(const std::string& file) {
   std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
   stream.seekp(1);
@@ -71,7 +71,7 @@ TEST_CASE("a snapshot is verified when all is done, and says so") {
 TEST_CASE("a set that cannot be read now stays a set, and is not said to be verified") {
   MachinePair pair;
   const std::string ram = pair.request.directory + "/vm1.ram";
-  // Between the seal and the reading somebody lets others write to it.
+  // Between the sealing and the reading, somebody lets others write to it.
   const Report report = pair.snapshot([&ram](const std::string& phase) {
     if (phase == "verify vm1") REQUIRE(::chmod(ram.c_str(), 0620) == 0);
   });

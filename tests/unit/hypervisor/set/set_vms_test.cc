@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/set/set_vms_test.cc -- whole snapshots and restores over sockets and files,
-// of two machines that are played.
+// tests/unit/hypervisor/set/set_vms_test.cc -- whole snapshots and restores of two played machines,
+// over sockets and files.
 #include "tests/unit/hypervisor/set/machine_pair.h"
 
 using namespace livebtl;
@@ -38,7 +38,7 @@ TEST_CASE("two machines are saved, and what is in the set is what they had") {
   CHECK(document["verb"] == "vm snapshot");
   CHECK(document["phases"][3]["of"] == "card hca of vm1");
   const auto again = pair.snapshot();
-  CHECK(again.end.code == 3);  // it is there already, and no call was killed
+  CHECK(again.end.code == 3);  // it is already there, and no call was killed
   CHECK(again.end.text.find(pair.request.directory + " holds a whole set already, taken at " +
                             set->taken) == 0);
   CHECK(pair.log(0).empty());
@@ -56,7 +56,7 @@ TEST_CASE("a set is restored into machines that wait for it") {
   CHECK(pair.log(0) == first);
   CHECK(pair.log(1) == Log{"migrate-incoming", "cont", "device_add hca"});
   CHECK(pair.machines[1]->with([](auto& state) { return state.memory; }) == "the memory of vm2");
-  CHECK(pair.restore().end.code == 0);  // once more
+  CHECK(pair.restore().end.code == 0);  // again
   CHECK(pair.log(0) == Log{"job restored", "return"});
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("what is no set is not loaded, and no QEMU that does not wait") {
   CHECK(pair.restore().end.code == 8);
   CHECK(pair.snapshot().end.code == 0);
   pair.log(0);
-  const auto report = pair.restore();  // these still run, and have just been migrated: to a file
+  const auto report = pair.restore();  // these still run, and have just been migrated to a file
   CHECK(report.end.code == 3);
   CHECK(report.end.text.find("-incoming") != std::string::npos);
   CHECK(pair.log(0).empty());
@@ -166,7 +166,7 @@ TEST_CASE("another client's migration is left alone, and a guest that stands sti
 
 TEST_CASE("what a killed call has left is resolved first") {
   MachinePair pair;
-  pair.both([](auto& state) {  // as a call leaves it that is killed while it saves the first
+  pair.both([](auto& state) {  // as left by a call that was killed while it saved the first
     state.objects["livebtl.hold"] = R"({"hold":"0x7"})";
     state.objects["livebtl.bandwidth"] = R"({"max-bandwidth":7})";
     state.objects["livebtl-hca"] = state.cards["hca"].dump();

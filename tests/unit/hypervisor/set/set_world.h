@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/set/set_world.h -- two machines and their files as the machines that
-// snapshot and restore them see them: for their tests. One thread; plain values.
+// tests/unit/hypervisor/set/set_world.h -- two machines and their files as the state machines that
+// snapshot and restore see them: for their tests. One thread; plain values.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -27,15 +27,15 @@ inline StepNames followed_by(StepNames steps, const StepNames& more) {
   return steps;
 }
 
-/// The steps up to one.
+/// The steps up to and including one.
 inline StepNames up_to(const StepNames& steps, const std::string& last) {
   const auto at = std::find(steps.begin(), steps.end(), last);
   REQUIRE(at != steps.end());
   return {steps.begin(), at + 1};
 }
 
-/// Two machines with a card each, that do what they are told but for what a test changes. It lives
-/// on when a call is killed.
+/// Two machines with a card each that do what they are told, except for what a test changes. It
+/// outlives calls that are killed.
 struct SetWorld {
   struct One {
     bool running = true, claimed = false, loaded = false, plugged = true, sent = false;
@@ -44,7 +44,7 @@ struct SetWorld {
   bool cards = true;
   bool held = false;  // the job
   bool prepared = false;
-  bool files = false;                                         // are there
+  bool files = false;                                         // exist
   bool sealed = false;                                        // ... and are a set
   std::string killed_after, killed_before, interrupt_before;  // steps
   std::function<void(const std::string&, Answer&)> change = [](const std::string&, Answer&) {};
@@ -72,7 +72,7 @@ struct SetWorld {
     return answer;
   }
 
-  void speak() const { CHECK(machines[0].running); }  // else its guest hears nothing
+  void speak() const { CHECK(machines[0].running); }  // otherwise its guest hears nothing
 
   void of_the_job(Step step) {
     speak();
@@ -152,7 +152,7 @@ struct SetWorld {
       if (now == step) answer = {outcome, code, "because"};
     };
   }
-  /// Everything is as it was before, and nothing is left.
+  /// Checks that everything is as it was before, and nothing is left.
   void is_as_before() const {
     for (const One& one : machines) {
       CHECK(one.running);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/snapshot/snapshot_hold_test.cc -- a hold that breaks while machines are
-// saved: which step notices it, and that it is told. No sockets, no time.
+// saved: which step notices it, and that it is reported. No sockets, no time.
 #include "tests/unit/hypervisor/set/set_world.h"
 
 using namespace livebtl::hypervisor;

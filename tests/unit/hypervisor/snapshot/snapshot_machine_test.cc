@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/snapshot/snapshot_machine_test.cc -- the order of a snapshot, with each
-// step failing in turn, and calls that are killed in each phase. No sockets, no time.
+// step failing in turn, and calls killed in each phase. No sockets, no time.
 #include "tests/unit/hypervisor/set/set_world.h"
 
 using namespace livebtl::hypervisor;
@@ -18,7 +18,7 @@ TEST_CASE("a snapshot in order") {
   CHECK(world.end.code == kCodeDone);
   CHECK(world.sealed);
   world.is_as_before();
-  world.run<SnapshotMachine>();  // once more: that is no call to be repeated, but a new one
+  world.run<SnapshotMachine>();  // again: that is not a call repeated, but a new one
   CHECK(world.steps == StepNames{"look"});
   CHECK(world.end.code == kCodeRefused);
   CHECK(world.end.text.find("monday holds a set; name another") == 0);
@@ -182,7 +182,7 @@ TEST_CASE("a call that was killed in any phase is resolved by the next") {
       world.killed_before.clear();
       world.killed_after.clear();
       world.run<SnapshotMachine>();
-      // Nothing tells one that was killed after its last step from one that has ended.
+      // After its last step, a call that was killed and one that has ended look the same.
       const bool ended = step == "forget" && !before;
       CHECK(world.end.code == (ended ? kCodeRefused : kCodeDone));
       CHECK(world.end.left.empty());
@@ -212,7 +212,7 @@ TEST_CASE("what a killed call has left and cannot be cleared is no ground to beg
   world.change = [](const std::string& now, Answer& answer) {
     if (now == "end_hold") answer = {Outcome::kTimeout, 5, "no answer"};
   };
-  world.held = false;  // its lease has run out meanwhile
+  world.held = false;  // its lease has expired meanwhile
   world.run<SnapshotMachine>();
   CHECK(world.end.code == kCodeUnfinished);
   CHECK_FALSE(world.sealed);

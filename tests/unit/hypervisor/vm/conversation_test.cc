@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/vm/conversation_test.cc -- programs that are spoken to by lines.
+// tests/unit/hypervisor/vm/conversation_test.cc -- programs that converse by lines.
 #include "hypervisor/vm/conversation.h"
 
 #include <doctest/doctest.h>

@@ -23,7 +23,7 @@ namespace {
 
 Deadline in(TimeNs time) { return {monotonic_now() + time, nullptr}; }
 
-/// While it lives, this thread may signal its own user's processes alone, as if it were not root's.
+/// While it lives, this thread may signal only its own user's processes, as if it were not root's.
 class SignalsNobody {
  public:
   SignalsNobody() {
@@ -85,7 +85,7 @@ TEST_CASE("more output is kept where that is asked for") {
 }
 
 TEST_CASE("a program that has become another user is not waited for without end") {
-  if (::geteuid() != 0) return;  // takes root to become another one
+  if (::geteuid() != 0) return;  // needs root, to become another user
   std::string file = "/tmp/livebtl-program-XXXXXX";
   const Fd made(::mkstemp(file.data()));
   REQUIRE(made);

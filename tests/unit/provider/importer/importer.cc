@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/provider/importer/importer.cc -- a library that imports a function, to call it and to
-// take its address. Built twice: with slots that are filled at once and read-only then, and with
-// slots that the first call fills.
+// take its address. Built twice: with slots that are filled at load time and then read-only, and
+// with slots filled by the first call.
 extern "C" int livebtl_test_imported(int number);
 
 #define LIVEBTL_TEST_JOIN(a, b) a##b

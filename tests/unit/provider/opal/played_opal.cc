@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/provider/opal/played_opal.cc -- plays the two functions of Open MPI's library that tell a parameter.
+// tests/unit/provider/opal/played_opal.cc -- plays the two functions with which Open MPI's library
+// looks up a parameter.
 #include <array>
 #include <cstring>
 
@@ -29,7 +30,7 @@ int mca_base_var_find_by_name(const char* name, int* index) {
   return -13;
 }
 
-/// value: of a `const char**`, which is set to where the text is.
+/// value: in fact a `const char**`; set to where the text is.
 int mca_base_var_get_value(int index, const void* value, int*, const char**) {
   const char* const* const place = &parameters[static_cast<std::size_t>(index)].value;
   std::memcpy(const_cast<void*>(value), &place, sizeof place);
