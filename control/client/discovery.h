@@ -2,8 +2,8 @@
 // control/client/discovery.h -- which jobs run on this node, and which members they have.
 //
 // Threads: any; the only state is the caller's KnownCards. A member is present as long as its file
-// is locked and its process not proved dead. A process that finds a dead member's file turns it into a
-// proof, in directories of the same user. Only cards of the current run count.
+// is locked and its process not proved dead. A process that finds a dead member's file turns it
+// into a proof, in directories of the same user. Only cards of the current run count.
 #pragma once
 
 #include <map>

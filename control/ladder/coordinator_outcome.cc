@@ -137,8 +137,7 @@ void CoordinatorMachine::finish_climb() {
   end(ExitCode::kDone, title() + done + but_not_on(operation.after, operation.node));
 }
 
-/// No ladder is run. The members have checked who holds the devices that they released or never
-/// opened.
+/// No ladder is run. The members have checked who holds devices that they do not have open.
 void CoordinatorMachine::end_already() {
   outcome_.already = true;
   outcome_.released = releases(command_.verb, outcome_.arguments);
@@ -171,8 +170,7 @@ std::string CoordinatorMachine::host_of(const std::string& node) const {
   return "";
 }
 
-/// The nodes that a command for the whole job leaves alone, because a command for that node has
-/// ruled otherwise.
+/// The nodes that a command for the whole job leaves alone: a command of their own rules there.
 std::string CoordinatorMachine::but_not_on(const Routing& after, const std::string& node) const {
   const bool returns = is_return(outcome_.verb, outcome_.arguments);
   if (!node.empty() && returns && !after.set_aside.empty())
