@@ -44,6 +44,13 @@ TEST_CASE("control characters cannot forge a second line") {
       [] { log(LogLevel::kError, "hello", "label=%s", "x\nlivebtl error y: z\x1b[2J"); });
   CHECK(std::count(text.begin(), text.end(), '\n') == 1);
   CHECK(text.find('\x1b') == std::string::npos);
+  // U+009B, which some terminals take for the beginning of an escape sequence.
+  const std::string single = captured_stderr([] {
+    log(LogLevel::kError, "hello", "label=%s",
+        "x\xc2\x9b"
+        "2J");
+  });
+  CHECK(single.find("label=x??2J") != std::string::npos);
 }
 
 TEST_CASE("a line that is too long is cut and still ends") {

@@ -89,6 +89,19 @@ TEST_CASE("wait() does not sleep over what the agent has moved since the last lo
   CHECK(arms > before);
 }
 
+TEST_CASE("wait() sleeps for less than a millisecond, too") {
+  constexpr TimeNs kTime = 500 * kMicrosecond;
+  constexpr int kTimes = 40;
+  Rig rig(1, {kind("self"), sleepy([] {})});
+  int slept = 0;  // a bell may cut one short
+  for (int i = 0; i < kTimes; ++i) {
+    const TimeNs begun = monotonic_now();
+    rig.engines[0]->wait(kTime);
+    slept += monotonic_now() - begun >= kTime ? 1 : 0;
+  }
+  CHECK(slept > kTimes / 2);
+}
+
 // It may have been woken late, and leave then: in mid-ladder its next absence is still attended to
 // soon.
 TEST_CASE("a thread that sleeps in wait() for long is not counted on for seconds in mid-ladder") {

@@ -70,6 +70,11 @@ TEST_CASE("facts beyond the limits are refused before they are sent") {
   CHECK(broken([](HelloFacts& f) { f.job = "a/b"; }));
   CHECK(broken([](HelloFacts& f) { f.label = std::string(97, 'a'); }));
   CHECK(broken([](HelloFacts& f) { f.label = "a\nb"; }));
+  CHECK(broken([](HelloFacts& f) {
+    f.label =
+        "a\xc2\x9b"
+        "b";
+  }));
   CHECK(broken([](HelloFacts& f) { f.process = ProcessId{0}; }));
   CHECK(broken([](HelloFacts& f) { f.rung = 4; }));
   CHECK(broken([](HelloFacts& f) { f.next_expected = 0; }));
