@@ -81,6 +81,7 @@ std::string first_of(std::string one, std::string other) {
 std::string check(const Order& order) {
   if (order.seq == 0) return "'seq' must not be zero";
   if (order.operation.id == 0) return "'operation.id' must not be zero";
+  if (order.by.size() > kByBytesMax) return "'by' is too long";
   return first_of(check_job(order.job), first_of(check_term(order.term), check(order.operation)));
 }
 std::string check(const PromiseRequest& request) {

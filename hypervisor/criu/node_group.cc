@@ -94,15 +94,21 @@ void NodeGroup::keep() {
   for (Node& node : nodes_) node.program.say(kKeep);
 }
 
-void NodeGroup::end(const Deadline& deadline) {
+std::string NodeGroup::end(const Deadline& deadline) {
+  std::string lost;
   for (Node& node : nodes_) node.program.hang_up();
-  for (Node& node : nodes_) (void)node.program.finish(deadline);
+  for (Node& node : nodes_) {
+    const auto finished = node.program.finish(deadline);
+    const bool told = finished && (finished->code == kCodeDone || finished->code == kCodeTakenBack);
+    if (!told) lost += (lost.empty() ? "" : ", ") + node.name;
+  }
   nodes_.clear();
+  return lost;
 }
 
-void NodeGroup::undo(const Deadline& deadline) {
+std::string NodeGroup::undo(const Deadline& deadline) {
   for (Node& node : nodes_) node.program.say(kUndo);
-  end(deadline);
+  return end(deadline);
 }
 
 }  // namespace livebtl::hypervisor

@@ -25,10 +25,11 @@ class NodeGroup {
   /// Waits until all have done it. An answer that is not ok() names all that have not said so.
   Answer go(const Deadline& deadline);
   void keep();
-  /// Waits until all have ended.
-  void end(const Deadline& deadline);
+  /// Waits until all have ended. Returns the names of those that are lost, or did not end as they
+  /// should; "": none.
+  std::string end(const Deadline& deadline);
   /// The same, after they have undone what they did.
-  void undo(const Deadline& deadline);
+  std::string undo(const Deadline& deadline);
 
   /// What they answered in ready().
   const std::vector<NodeAnswer>& answers() const noexcept { return answers_; }

@@ -175,7 +175,7 @@ class NodeRestart : public RestartSteps {
     if (!goes && criu_.started()) end(false);
     directory_.remove_scratch();
     const bool kept = goes && answer.ok() && next_word(door, request_) == kKeep;
-    if (goes && !kept) end_processes();
+    if (goes && !kept && !end_processes().ok()) return kCodeNotReturned;
     return kept ? kCodeDone : kCodeTakenBack;
   }
 

@@ -181,9 +181,11 @@ Answer NodesRestartSteps::perform(Action action) {
       }
       return whole;
     }
-    case Step::kHalt:
-      group_.undo(afterwards());
-      return {};
+    case Step::kHalt: {
+      const std::string lost = group_.undo(afterwards());
+      if (lost.empty()) return {};
+      return {Outcome::kFailed, kCodeTakenBack, "no answer from " + lost + ": look there"};
+    }
     default: {
       Verb verb = verb_of(GuestOrder::kReturn, "");
       for (const std::string& relay : group_.relays()) verb.insert(verb.end(), {"--relay", relay});

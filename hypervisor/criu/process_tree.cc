@@ -68,10 +68,13 @@ bool is_still(const KnownProcess& known) {
 
 /// By a descriptor, which stays with the process that was looked at, whoever has its pid
 /// afterwards.
-void kill_if_same(const KnownProcess& known, uid_t owner) {
+/// Returns errno if it is still there and cannot be killed; else 0.
+int kill_if_same(const KnownProcess& known, uid_t owner) {
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, known.pid, 0)));
-  if (process && is_still(known) && owner_of(known.pid) == owner)
-    ::syscall(SYS_pidfd_send_signal, process.number(), SIGKILL, nullptr, 0);
+  if (!process) return errno == ESRCH ? 0 : errno;
+  if (!is_still(known) || owner_of(known.pid) != owner) return 0;
+  const bool sent = ::syscall(SYS_pidfd_send_signal, process.number(), SIGKILL, nullptr, 0) == 0;
+  return sent || errno == ESRCH ? 0 : errno;
 }
 
 }  // namespace
@@ -157,14 +160,20 @@ std::vector<KnownProcess> known_processes(const std::vector<pid_t>& pids) {
   return known;
 }
 
-void kill_known(const std::vector<KnownProcess>& processes, uid_t owner) {
+Status kill_known(const std::vector<KnownProcess>& processes, uid_t owner) {
   std::map<pid_t, KnownProcess> doomed;
   for (const KnownProcess& each : processes) {
     if (doomed.contains(each.pid) || !is_still(each)) continue;
     for (const KnownProcess& below : known_processes(tree_below(each.pid)))
       doomed.emplace(below.pid, below);
   }
-  for (const auto& [pid, each] : doomed) kill_if_same(each, owner);
+  Status all;
+  for (const auto& [pid, each] : doomed) {
+    if (const int error = kill_if_same(each, owner); error != 0)
+      all = fail(Errc::kSystem, "process " + std::to_string(pid) +
+                                    " cannot be ended: " + std::generic_category().message(error));
+  }
+  return all;
 }
 
 std::string named_process(pid_t pid) {

@@ -40,7 +40,8 @@ struct KnownProcess {
 /// Those of these that exist.
 std::vector<KnownProcess> known_processes(const std::vector<pid_t>& pids);
 /// Kills those that are still the same, and all below them, as far as they belong to that user.
-void kill_known(const std::vector<KnownProcess>& processes, uid_t owner);
+/// Errors: kSystem (one cannot be killed; the others are).
+Status kill_known(const std::vector<KnownProcess>& processes, uid_t owner);
 
 /// "mpirun (215)"; "" if it has ended.
 std::string named_process(pid_t pid);

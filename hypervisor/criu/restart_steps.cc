@@ -151,9 +151,6 @@ Answer RestartSteps::readdress() {
 
 void RestartSteps::note_running() { running_ = known_processes(facts_.pids); }
 
-Answer RestartSteps::end_processes() {
-  kill_known(running_, facts_.owner);
-  return {};
-}
+Answer RestartSteps::end_processes() { return answer_of(kill_known(running_, facts_.owner)); }
 
 }  // namespace livebtl::hypervisor

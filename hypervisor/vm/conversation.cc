@@ -26,6 +26,10 @@ Result<Conversation> Conversation::start(const std::vector<std::string>& words, 
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return fail(Errc::kSystem, std::string("no socket: ") + std::strerror(errno));
   Fd ours(ends[0]);
+  // A program that does not read is as good as one that has ended.
+  const timeval patience{.tv_sec = 10, .tv_usec = 0};
+  if (::setsockopt(ours.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0)
+    return fail(Errc::kSystem, std::string("no socket: ") + std::strerror(errno));
   const Fd theirs(ends[1]);
   auto output = make_pipe();
   auto errors = make_pipe();

@@ -91,6 +91,7 @@ void OfiTransport::take_error() noexcept {
   if (!domain_->read_error(entry)) return;
   if (entry.op_context == nullptr)  // of the provider as a whole
     return lose("ofi: " + domain_->provider() + ": " + domain_->explain(entry.err));
+  if (is_a_peers(entry.flags)) return;
   (void)finish(*static_cast<Context*>(entry.op_context), entry.err == 0 ? FI_EIO : entry.err);
 }
 
