@@ -76,8 +76,8 @@ constexpr SettingInfo kSettingTable[] = {
     {"OPERATIONS", "count", "65536", "sends and one-sided operations a port may have open",
      set_number<&Settings::operations_max, 16, 1u << 24>},
     {"SM_RING_BYTES", "bytes", "256K",
-     "shared-memory ring per direction; a message that is sent at once may take a quarter of it; "
-     "at least 128K",
+     "shared-memory ring per direction; whatever its size, a frame in it has at most 32K of "
+     "payload, and a message that is sent at once 16K; at least 128K",
      set_bytes<&Settings::sm_ring_bytes, 131072>},
     {"SM_SINGLE_COPY", "word", "auto",
      "how large payloads over shared memory are read from the peer; cma: by process_vm_readv, "
