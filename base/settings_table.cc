@@ -70,8 +70,9 @@ constexpr SettingInfo kSettingTable[] = {
      "unexpected messages a peer may have waiting here, on top of UNEXPECTED_BYTES",
      set_number<&Settings::credit_headers, 16, 1u << 24>},
     {"UNEXPECTED_BYTES", "bytes", "1G",
-     "memory for unexpected messages of all peers, half of it for payload; beyond it a message "
-     "waits at its sender until others are received; 0: what CREDIT_BYTES and CREDIT_HEADERS allow",
+     "memory of a process for unexpected messages of all peers, half of it for payload; beyond it "
+     "a message waits at its sender until others are received; 0: what CREDIT_BYTES and "
+     "CREDIT_HEADERS allow",
      set_bytes<&Settings::unexpected_bytes, 0, std::uint64_t{1} << 50>},
     {"OPERATIONS", "count", "65536", "sends and one-sided operations a port may have open",
      set_number<&Settings::operations_max, 16, 1u << 24>},

@@ -7,7 +7,8 @@
 //   mkdir -p /tmp/hello                                (a directory to meet in)
 //   ./hello 0 /tmp/hello & ./hello 1 /tmp/hello
 //
-// While it runs, `btlctl --job hello switch sm tcp` changes the transport of the messages.
+// While it runs, `btlctl --job hello switch sm tcp` changes the messages' transport. It ends in
+// milliseconds: raise its number of round trips to have time for that.
 #include "meeting.h"
 
 namespace {

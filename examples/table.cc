@@ -7,7 +7,8 @@
 //   mkdir -p /tmp/table                                (a directory to meet in)
 //   ./table 0 /tmp/table & ./table 1 /tmp/table
 //
-// While it runs, `btlctl --job table switch sm tcp` changes the transport.
+// While it runs, `btlctl --job table switch sm tcp` changes the transport. It ends in milliseconds:
+// raise the number of rows to have time for that.
 #include "meeting.h"
 
 #include <array>

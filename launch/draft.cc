@@ -4,33 +4,10 @@
 
 #include <algorithm>
 
+#include "launch/line_words.h"
+
 namespace livebtl::launch {
 namespace {
-
-bool is_mca_word(std::string_view word) noexcept {
-  return word == "--mca" || word == "-mca" || word == "--gmca" || word == "-gmca" ||
-         word == "--omca";
-}
-
-/// The value that the line itself gives an Open MPI parameter; it overrides a variable.
-std::optional<std::string> mca_in_line(const std::vector<std::string>& words,
-                                       std::string_view name) {
-  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
-    if (is_mca_word(words[i]) && words[i + 1] == name) return words[i + 2];
-  }
-  return std::nullopt;
-}
-
-/// The value that the line exports to the program (-x NAME=VALUE); it overrides our variable.
-std::optional<std::string> exported_in_line(const std::vector<std::string>& words,
-                                            const std::string& name) {
-  std::optional<std::string> found;
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] == "-x" && words[i + 1].starts_with(name + "="))
-      found = words[i + 1].substr(name.size() + 1);
-  }
-  return found;
-}
 
 /// Sets an Open MPI parameter, unless it is set so already.
 Status set_mca(Draft& draft, const std::string& name, const std::string& value) {
@@ -86,11 +63,16 @@ Status refuse_other_choices(const Draft& draft, const OpenMpi& mpi) {
   return {};
 }
 
+/// The user's value of a variable, in the line or the environment.
+std::optional<std::string> chosen_for_program(const Draft& draft, const std::string& name) {
+  const auto in_line = variable_in_line(draft.words, name);
+  return in_line ? in_line : draft.system.variable(name);
+}
+
 /// Lets libfabric find the provider; an error if a setting forbids it.
 Status let_find_provider(Draft& draft) {
   if (Status good = check_provider(draft.system, draft.places); !good) return good;
-  std::optional<std::string> chosen = exported_in_line(draft.words, "FI_PROVIDER");
-  if (!chosen) chosen = draft.system.variable("FI_PROVIDER");
+  const auto chosen = chosen_for_program(draft, "FI_PROVIDER");
   const bool named = chosen && chosen->find("livebtl") != std::string::npos;
   const bool all_but = chosen && chosen->starts_with('^');
   if (chosen && !chosen->empty() && named == all_but) {
@@ -147,6 +129,21 @@ Status by_provider(Draft& draft, const OpenMpi& mpi) {
   return !set || !draft.wishes.one_sided ? set : set_one_sided(draft);
 }
 
+/// Otherwise MPICH's own shared memory carries the messages within a node.
+Status keep_shared_memory_out(Draft& draft) {
+  const std::string name = "MPIR_CVAR_NOLOCAL";
+  const auto chosen = chosen_for_program(draft, name);
+  if (!chosen) draft.set(name, "1");
+  for (const char* off : {"0", "no", "NO", "false", "FALSE", "off"}) {
+    if (chosen == off) {
+      return fail(Errc::kInvalid,
+                  name + " is set to " + *chosen +
+                      ", which keeps the processes of a node off livebtl; unset it");
+    }
+  }
+  return {};
+}
+
 Status for_mpich(Draft& draft, const Program& program) {
   if (draft.wishes.door == Door::kComponent)
     return fail(Errc::kUnsupported, "the component is one of Open MPI's, and this is MPICH");
@@ -160,10 +157,8 @@ Status for_mpich(Draft& draft, const Program& program) {
   }
   draft.plan.door = Door::kProvider;
   if (Status found = let_find_provider(draft); !found) return found;
-  if (!draft.system.variable("FI_PROVIDER")) draft.set("FI_PROVIDER", "livebtl");
-  // Else MPICH's shared memory serves the processes of a node.
-  if (!draft.system.variable("MPIR_CVAR_NOLOCAL")) draft.set("MPIR_CVAR_NOLOCAL", "1");
-  return {};
+  if (!chosen_for_program(draft, "FI_PROVIDER")) draft.set("FI_PROVIDER", "livebtl");
+  return keep_shared_memory_out(draft);
 }
 
 }  // namespace
@@ -198,6 +193,11 @@ Status draft_for_open_mpi(Draft& draft, const std::string& info) {
 }
 
 Status draft_for_hydra(Draft& draft) {
+  if (const std::string word = withholding_word(draft.words); !word.empty()) {
+    return fail(Errc::kInvalid, word +
+                                    " keeps livebtl's variables from the program; leave it out, "
+                                    "and set what the program needs by -genv NAME VALUE");
+  }
   const Program program = find_program(draft.system, {draft.words.begin() + 1, draft.words.end()});
   if (program.mpi == Mpi::kOpenMpi) {
     return fail(Errc::kUnsupported, program.path + " is linked with Open MPI (" +
@@ -209,13 +209,14 @@ Status draft_for_hydra(Draft& draft) {
 
 /// srun starts programs of any MPI.
 Status draft_for_slurm(Draft& draft) {
-  const bool keeps_none =
-      std::find(draft.words.begin(), draft.words.end(), "--export=NONE") != draft.words.end() ||
-      draft.system.variable("SLURM_EXPORT_ENV") == "NONE";
-  if (keeps_none) {
-    return fail(Errc::kInvalid,
-                "srun is told to give the program no variables (--export=NONE or "
-                "SLURM_EXPORT_ENV), and livebtl needs some; leave that out");
+  const auto in_line = srun_export(draft.words);
+  const auto exported = in_line ? in_line : draft.system.variable("SLURM_EXPORT_ENV");
+  if (exported && !exports_all(*exported)) {
+    return fail(Errc::kInvalid, std::string(in_line ? "--export" : "SLURM_EXPORT_ENV") + " is " +
+                                    *exported +
+                                    ", so srun would keep livebtl's variables from the program; "
+                                    "put ALL before it (ALL," +
+                                    *exported + "), or leave it out");
   }
   const Program program = find_program(draft.system, {draft.words.begin() + 1, draft.words.end()});
   if (program.mpi == Mpi::kMpich) return for_mpich(draft, program);

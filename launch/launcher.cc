@@ -41,11 +41,24 @@ std::optional<Launcher> launcher_that_says(const std::string& said, const std::s
   return Launcher{Family::kSlurm, path, version_behind(said.substr(space), "")};
 }
 
-/// Is it named like a launcher we serve, whatever it says?
+/// Is it named like a launcher? Also mpiexec.hydra, mpirun.openmpi and their like. Nothing else is
+/// run to be asked what it is: it could be the user's own program.
 bool is_named_launcher(const std::string& path) {
-  constexpr std::array<std::string_view, 5> kNames{"mpirun", "mpiexec", "mpiexec.hydra", "orterun",
+  constexpr std::array<std::string_view, 5> kNames{"mpirun", "mpiexec", "orterun", "prterun",
                                                    "srun"};
-  return std::find(kNames.begin(), kNames.end(), path.substr(path.rfind('/') + 1)) != kNames.end();
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  return std::any_of(kNames.begin(), kNames.end(), [name](std::string_view known) {
+    const bool begins = name.starts_with(known);
+    return begins && (name.size() == known.size() || name[known.size()] == '.' ||
+                      name[known.size()] == '-' || name[known.size()] == '_');
+  });
+}
+
+Error unknown_launcher(const std::string& word) {
+  return {Errc::kUnsupported,
+          word +
+              " is no launcher that is known here (mpirun or mpiexec of Open MPI or MPICH, "
+              "srun); put livebtl-run right before the launcher"};
 }
 
 /// Why a launcher does not tell its version: its last line, as from an srun without Slurm's
@@ -78,6 +91,7 @@ Result<Launcher> find_launcher(const System& system, const std::string& word) {
             " here; install what has it (Debian: openmpi-bin, mpich, slurm-client), load its "
             "module, or give the launcher's path");
   }
+  if (!is_named_launcher(*path)) return tl::unexpected(unknown_launcher(word));
   const Ran ran = system.run({*path, "--version"});
   if (ran.output.find("Intel(R) MPI") != std::string::npos) {
     return fail(Errc::kUnsupported,
@@ -86,12 +100,7 @@ Result<Launcher> find_launcher(const System& system, const std::string& word) {
                     "and MPICH are served");
   }
   if (auto launcher = launcher_that_says(ran.output, *path)) return std::move(*launcher);
-  if (ran.exit_code != 0 && is_named_launcher(*path))
-    return tl::unexpected(broken_launcher(word, ran));
-  return fail(Errc::kUnsupported,
-              word +
-                  " is no launcher that is known here (mpirun or mpiexec of Open MPI or MPICH, "
-                  "srun); put livebtl-run right before the launcher");
+  return tl::unexpected(ran.exit_code != 0 ? broken_launcher(word, ran) : unknown_launcher(word));
 }
 
 std::string beside(const System& system, const std::string& program, const std::string& name) {

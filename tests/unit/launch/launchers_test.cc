@@ -81,6 +81,28 @@ TEST_CASE("MPICH takes the provider if it has libfabric, and nothing else does")
         std::string::npos);
 }
 
+TEST_CASE("what Hydra's own words, or a variable, keep from the program is refused") {
+  Line line;
+  line.with_mpich("ch4:ofi");
+  const std::string mpiexec = "/opt/mpich/bin/mpiexec";
+  CHECK(line.refusal({mpiexec, "-genv", "FI_PROVIDER", "tcp", "prog"}) == Errc::kInvalid);
+  CHECK(line.refusal({mpiexec, "-env", "FI_PROVIDER", "livebtl", "prog"}) == Errc::kOk);
+  CHECK(line.refusal({mpiexec, "-genvnone", "prog"}) == Errc::kInvalid);
+  CHECK(line.refusal({mpiexec, "-genvlist", "PATH", "prog"}) == Errc::kInvalid);
+  CHECK(line.refusal({mpiexec, "-genv", "MPIR_CVAR_NOLOCAL", "0", "prog"}) == Errc::kInvalid);
+  line.system.variables["MPIR_CVAR_NOLOCAL"] = "0";
+  CHECK(line.refusal({mpiexec, "prog"}) == Errc::kInvalid);
+}
+
+TEST_CASE("only what is named like a launcher is run to be asked what it is") {
+  Line line;
+  for (const std::string path : {"/usr/bin/mpirun.openmpi", "/opt/job.sh", "/opt/mympirun"})
+    line.system.program(path, "--version", "mpirun.openmpi (Open MPI) 4.1.4\n");
+  CHECK(line.refusal({"mpirun.openmpi", "./program"}) == Errc::kOk);
+  CHECK(line.refusal({"/opt/job.sh", "./program"}) == Errc::kUnsupported);
+  CHECK(line.refusal({"/opt/mympirun", "./program"}) == Errc::kUnsupported);
+}
+
 TEST_CASE("under srun the program says which MPI it is, and has to be given variables") {
   Line line;
   line.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n");
@@ -91,7 +113,16 @@ TEST_CASE("under srun the program says which MPI it is, and has to be given vari
                   "/usr/lib/x86_64-linux-gnu/libfabric.so.1 (0x0)\n");
   CHECK(line.shown({"srun", "./mpich-program"}) ==
         "FI_PROVIDER=livebtl MPIR_CVAR_NOLOCAL=1 " + kSeed + "srun ./mpich-program");
-  CHECK(line.refusal({"srun", "--export=NONE", "./program"}) == Errc::kInvalid);
+  for (const std::string withheld : {"NONE", "NIL", "PATH,HOME", ""}) {
+    CAPTURE(withheld);
+    CHECK(line.refusal({"srun", "--export=" + withheld, "./program"}) == Errc::kInvalid);
+    CHECK(line.refusal({"srun", "--export", withheld, "./program"}) == Errc::kInvalid);
+  }
+  CHECK(line.refusal({"srun", "--export=PATH,ALL", "./program"}) == Errc::kOk);
+  line.system.variables["SLURM_EXPORT_ENV"] = "NONE";
+  CHECK(line.refusal({"srun", "./program"}) == Errc::kInvalid);
+  CHECK(line.refusal({"srun", "--export=ALL,A=1", "./program"}) == Errc::kOk);
+  line.system.variables.erase("SLURM_EXPORT_ENV");
   line.system.texts.erase("/usr/bin/ompi_info");
   CHECK(line.refusal({"srun", "./script"}) == Errc::kUnsupported);
 }
