@@ -51,8 +51,8 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
     {ExitCode::kMembersMissing, "members-missing",
      "processes are missing: they have not started yet, or cannot be reached"},
     {ExitCode::kInterrupted, "interrupted",
-     "interrupted (Ctrl-C): the job keeps running; resume or abort ends a begun command, a hold "
-     "ends with its lease, vm was taken back"}};
+     "interrupted (Ctrl-C): the job keeps running; a command that had begun was taken back unless "
+     "it was committed, a hold ends with its lease"}};
 
 /// For kBusy: "busy". "": not one of these codes.
 constexpr const char* reason_of(ExitCode code) noexcept {

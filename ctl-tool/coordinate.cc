@@ -7,15 +7,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
-#include <ctime>
 
 #include "base/fd.h"
-#include "base/secret.h"
 #include "control/client/drive.h"
 #include "ctl-tool/child_end.h"
 #include "ctl-tool/options.h"
+#include "ctl-tool/orders.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
 
@@ -26,50 +24,8 @@ using control::Outcome;
 using control::Progress;
 
 constexpr TimeNs kJobAppears = 2 * kSecond;  // it may have been started just now
-constexpr double kLeaseDefault = 60.0;       // seconds
 constexpr int kStopLooked = 50;              // ms
-
-std::string host_name() {
-  std::array<char, 65> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "an unknown host";
-  return printable(name.data());
-}
-
-control::HoldVerb verb_of(const CommandLine& line) {
-  if (line.command == "job") return control::HoldVerb::kRestored;
-  if (line.arguments.front() == "start") return control::HoldVerb::kStart;
-  if (line.arguments.front() == "renew") return control::HoldVerb::kRenew;
-  return line.arguments.front() == "check" ? control::HoldVerb::kCheck : control::HoldVerb::kEnd;
-}
-
-control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
-  control::HoldCommand command;
-  command.job = job;
-  command.verb = verb_of(line);
-  command.incarnation = Incarnation{static_cast<std::uint32_t>(std::time(nullptr))};
-  const std::uint64_t drawn = command.verb == control::HoldVerb::kStart ? random_u64() | 1 : 0;
-  command.claimer = static_cast<std::uint32_t>(random_u64());
-  command.id = read_hold_id(line.hold_id).value_or(drawn);
-  command.lease_ms = static_cast<std::uint32_t>(line.lease_or(kLeaseDefault) / kMillisecond);
-  command.dry_run = line.dry_run;
-  command.times.total = line.timeout_for_change();
-  command.relays = relays_of(line);
-  return command;
-}
-
-control::Command command_of(const CommandLine& line, const std::string& job) {
-  control::Command command;
-  command.job = job;
-  command.verb = line.command;
-  command.arguments = line.arguments;
-  command.scope = line.scope;
-  command.by = user_name(::geteuid()) + " on " + host_name() + ", by btlctl " + line.command;
-  command.dry_run = line.dry_run;
-  command.coordinator = random_u64() | 1;
-  command.operation = random_u64() | 1;
-  command.times = control::times_within(line.timeout_for_change());
-  return command;
-}
+constexpr TimeNs kTakeBack = 10 * kSecond;   // what an interrupted command has begun
 
 std::string text_of(const Progress& progress) {
   return std::string(progress.undoing ? "back to " : "") + control::rung_name(progress.rung) + " " +
@@ -77,10 +33,34 @@ std::string text_of(const Progress& progress) {
 }
 
 ExitCode fail_interrupted(const CommandLine& line, bool begun) {
-  const char* const text =
-      begun ? "interrupted; the job runs on. End what was begun with: btlctl resume, or btlctl "
-              "abort; else the job finishes it by itself after some seconds"
-            : "interrupted; nothing was changed";
+  const char* const text = begun ? "interrupted; what was begun is taken back if it was not "
+                                   "committed; how it ended: btlctl history"
+                                 : "interrupted; nothing was changed";
+  return end_early(line, {ExitCode::kInterrupted, text});
+}
+
+/// A user who interrupts a command does not want it any more (docs/adr/0076).
+ExitCode take_back(const CommandLine& line, control::JobLinks& links, ProgressLine& progress) {
+  const std::string left =
+      "; btlctl resume or btlctl abort ends it, else the job finishes it by "
+      "itself after some seconds";
+  if (line.command == "resume" || line.command == "abort")
+    return end_early(line, {ExitCode::kInterrupted, "interrupted; it is left as it is" + left});
+  control::Command back = command_of(line, links.job());
+  back.verb = "abort";
+  back.arguments.clear();
+  back.scope.clear();
+  back.by += ", interrupted";
+  back.times = control::times_within(kTakeBack);
+  const std::atomic<bool> never{false};
+  const auto outcome = control::drive(
+      links, back, [&](const Progress& now) { progress.show(text_of(now), false); }, never);
+  progress.clear();
+  std::string text = "interrupted; taken back: the job is as before";
+  if (outcome->code == ExitCode::kNotReleased)
+    text = "interrupted after its commit point: the job finishes it by itself after some seconds";
+  else if (outcome->code != ExitCode::kDone)
+    text = "interrupted; not taken back (" + outcome->text + ")" + left;
   return end_early(line, {ExitCode::kInterrupted, text});
 }
 
@@ -124,6 +104,7 @@ ExitCode coordinate(const CommandLine& line, const std::atomic<bool>& stop,
       },
       stop);
   progress.clear();
+  if (!outcome && begun) return take_back(line, *links, progress);
   if (!outcome) return fail_interrupted(line, begun);
   // Even with --hold there is only one document: the hold's, if that is reached.
   const bool then_hold = line.hold && outcome->code == ExitCode::kDone;

@@ -166,20 +166,6 @@ TEST_CASE("a killed btlctl is followed by resume, or by abort") {
   }
 }
 
-TEST_CASE("Ctrl-C says how to go on") {
-  Node node;
-  const auto one = node.member(0), two = node.member(1);
-  CHECK(two->say("hold newtx") == "ok");
-  const auto held = node.start({"--progress", "switch", "sm", "tcp"});
-  while (held->error_line() != "newtx 0/2") {
-  }
-  held->signal(SIGINT);
-  CHECK(held->end() == 130);
-  CHECK(held->err.find("btlctl resume") != std::string::npos);
-  CHECK(two->say("release") == "ok");
-  CHECK(node.btlctl({"abort"}).code == 0);
-}
-
 TEST_CASE("a dry run changes nothing") {
   Node node;
   const auto one = node.member(0), two = node.member(1);
