@@ -57,7 +57,9 @@ ExitCode take_back(const CommandLine& line, control::JobLinks& links, ProgressLi
       links, back, [&](const Progress& now) { progress.show(text_of(now), false); }, never);
   progress.clear();
   std::string text = "interrupted; taken back: the job is as before";
-  if (outcome->code == ExitCode::kNotReleased)
+  if (outcome->already)
+    text = "interrupted, but it was over by then; how it ended: btlctl history";
+  else if (outcome->code == ExitCode::kNotReleased)
     text = "interrupted after its commit point: the job finishes it by itself after some seconds";
   else if (outcome->code != ExitCode::kDone)
     text = "interrupted; not taken back (" + outcome->text + ")" + left;

@@ -129,6 +129,14 @@ Status by_provider(Draft& draft, const OpenMpi& mpi) {
   return !set || !draft.wishes.one_sided ? set : set_one_sided(draft);
 }
 
+/// The launcher's own words; all of them where no word is known to be the program.
+std::vector<std::string> words_before(const Draft& draft, const Program& program) {
+  const auto end = std::find_if(draft.words.begin() + 1, draft.words.end(), [&](const auto& word) {
+    return !program.path.empty() && program_of(draft.system, word) == program.path;
+  });
+  return {draft.words.begin(), end};
+}
+
 /// Otherwise MPICH's own shared memory carries the messages within a node.
 Status keep_shared_memory_out(Draft& draft) {
   const std::string name = "MPIR_CVAR_NOLOCAL";
@@ -209,16 +217,16 @@ Status draft_for_hydra(Draft& draft) {
 
 /// srun starts programs of any MPI.
 Status draft_for_slurm(Draft& draft) {
-  const auto in_line = srun_export(draft.words);
+  const std::vector<std::string> behind(draft.words.begin() + 1, draft.words.end());
+  const Program program = find_program(draft.system, behind);
+  const auto in_line = srun_export(words_before(draft, program));
   const auto exported = in_line ? in_line : draft.system.variable("SLURM_EXPORT_ENV");
   if (exported && !exports_all(*exported)) {
     return fail(Errc::kInvalid, std::string(in_line ? "--export" : "SLURM_EXPORT_ENV") + " is " +
                                     *exported +
                                     ", so srun would keep livebtl's variables from the program; "
-                                    "put ALL before it (ALL," +
-                                    *exported + "), or leave it out");
+                                    "leave it out, or begin it with ALL, as in ALL,NAME=VALUE");
   }
-  const Program program = find_program(draft.system, {draft.words.begin() + 1, draft.words.end()});
   if (program.mpi == Mpi::kMpich) return for_mpich(draft, program);
   const std::string info = program_of(draft.system, "ompi_info").value_or("");
   if (!info.empty()) return draft_for_open_mpi(draft, info);

@@ -41,17 +41,19 @@ std::optional<Launcher> launcher_that_says(const std::string& said, const std::s
   return Launcher{Family::kSlurm, path, version_behind(said.substr(space), "")};
 }
 
-/// Is it named like a launcher? Also mpiexec.hydra, mpirun.openmpi and their like. Nothing else is
-/// run to be asked what it is: it could be the user's own program.
+/// Is it named like a launcher? Also mpiexec.hydra, mpirun.openmpi, mpirun-4.1 and their like. Nothing
+/// else is run to be asked what it is: it could be the user's own program.
 bool is_named_launcher(const std::string& path) {
   constexpr std::array<std::string_view, 5> kNames{"mpirun", "mpiexec", "orterun", "prterun",
                                                    "srun"};
+  constexpr std::array<std::string_view, 3> kMakers{"openmpi", "mpich", "hydra"};
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-  return std::any_of(kNames.begin(), kNames.end(), [name](std::string_view known) {
-    const bool begins = name.starts_with(known);
-    return begins && (name.size() == known.size() || name[known.size()] == '.' ||
-                      name[known.size()] == '-' || name[known.size()] == '_');
-  });
+  const std::size_t end = std::min(name.find_first_of(".-"), name.size());
+  if (std::find(kNames.begin(), kNames.end(), name.substr(0, end)) == kNames.end()) return false;
+  if (end == name.size()) return true;
+  const std::string_view variant = name.substr(end + 1);
+  return variant.find_first_not_of("0123456789.") == std::string_view::npos ||
+         std::find(kMakers.begin(), kMakers.end(), variant) != kMakers.end();
 }
 
 Error unknown_launcher(const std::string& word) {

@@ -26,9 +26,9 @@
 namespace livebtl::tool {
 namespace {
 
-/// More often at first, to catch short jobs as well; seldom once the job was reported late, since it
-/// may never come up, and computes.
-constexpr int kLookAtFirstMs = 20, kLookEveryMs = 100, kLookLateMs = 5'000;
+/// More often at first, to catch short jobs as well; ever less often once the job was reported late:
+/// it may never come up, and each look asks all of its processes.
+constexpr int kLookAtFirstMs = 20, kLookEveryMs = 100, kLookLateMs = 5'000, kLookSeldomMs = 60'000;
 constexpr TimeNs kFirst = 2'000 * kMillisecond;
 constexpr TimeNs kAnswerTimeout = 2'000 * kMillisecond;
 /// A job whose processes have all joined, but do not talk yet, is announced after this time.
@@ -63,9 +63,10 @@ class Announcer {
       const auto job = find();
       if (job && announce(*job)) return;
       const TimeNs late = by_descent_ ? kLate : kLateUnderSlurm;
-      if (said_late_ || monotonic_now() - began_ < late) continue;
-      said_late_ = true;
-      say_late(late / (1'000 * kMillisecond), job ? job->id : "");
+      if (monotonic_now() - began_ < late) continue;
+      const bool first = pause_ms_ == kLookEveryMs;
+      pause_ms_ = first ? kLookLateMs : std::min(2 * pause_ms_, kLookSeldomMs);
+      if (first) say_late(late / (1'000 * kMillisecond), job ? job->id : "");
     }
     say(!line_.empty() ? line_
                        : "the job ended before a process of it on this node was seen over livebtl "
@@ -76,8 +77,7 @@ class Announcer {
   bool launcher_has_ended() const {
     pollfd wanted{launcher_ends_.number(), POLLIN, 0};
     const bool first = monotonic_now() - began_ < kFirst;
-    const int pause_ms = said_late_ ? kLookLateMs : first ? kLookAtFirstMs : kLookEveryMs;
-    return ::poll(&wanted, 1, pause_ms) > 0;
+    return ::poll(&wanted, 1, first ? kLookAtFirstMs : pause_ms_) > 0;
   }
 
   static void say_late(TimeNs seconds, const std::string& job) {
@@ -104,10 +104,6 @@ class Announcer {
   }
 
   bool announce(const control::JobPlace& job) {
-    // The question wakes every process: late, it is asked again only if more have come.
-    const std::size_t members = job.members.live.size();
-    if (said_late_ && members == asked_) return false;
-    asked_ = members;
     auto links = control::JobLinks::open(job);
     Asker<control::StatusAnswer> asker(links, kAnswerTimeout, stop_);
     const auto heard = asker.ask_all(control::StatusRequest{job.id, false, 0});
@@ -126,9 +122,8 @@ class Announcer {
   const std::set<std::string> known_;
   const TimeNs began_ = monotonic_now();
   TimeNs up_since_ = 0;
-  bool said_late_ = false;
-  std::size_t asked_ = 0;  // how many processes were there when they were last asked
-  std::string line_;       // of a job that is up, but does not talk yet
+  int pause_ms_ = kLookEveryMs;
+  std::string line_;  // of a job that is up, but does not talk yet
   const std::atomic<bool> stop_{false};
 };
 

@@ -96,11 +96,13 @@ TEST_CASE("what Hydra's own words, or a variable, keep from the program is refus
 
 TEST_CASE("only what is named like a launcher is run to be asked what it is") {
   Line line;
-  for (const std::string path : {"/usr/bin/mpirun.openmpi", "/opt/job.sh", "/opt/mympirun"})
+  for (const std::string path : {"/usr/bin/mpirun.openmpi", "/usr/bin/mpirun-4.1", "/opt/job.sh",
+                                 "/opt/mympirun", "/opt/mpirun.sh", "/opt/mpirun_all"})
     line.system.program(path, "--version", "mpirun.openmpi (Open MPI) 4.1.4\n");
   CHECK(line.refusal({"mpirun.openmpi", "./program"}) == Errc::kOk);
-  CHECK(line.refusal({"/opt/job.sh", "./program"}) == Errc::kUnsupported);
-  CHECK(line.refusal({"/opt/mympirun", "./program"}) == Errc::kUnsupported);
+  CHECK(line.refusal({"mpirun-4.1", "./program"}) == Errc::kOk);
+  for (const char* own : {"/opt/job.sh", "/opt/mympirun", "/opt/mpirun.sh", "/opt/mpirun_all"})
+    CHECK(line.refusal({own, "./program"}) == Errc::kUnsupported);
 }
 
 TEST_CASE("under srun the program says which MPI it is, and has to be given variables") {
@@ -119,6 +121,7 @@ TEST_CASE("under srun the program says which MPI it is, and has to be given vari
     CHECK(line.refusal({"srun", "--export", withheld, "./program"}) == Errc::kInvalid);
   }
   CHECK(line.refusal({"srun", "--export=PATH,ALL", "./program"}) == Errc::kOk);
+  CHECK(line.refusal({"srun", "./program", "--export", "table.csv"}) == Errc::kOk);
   line.system.variables["SLURM_EXPORT_ENV"] = "NONE";
   CHECK(line.refusal({"srun", "./program"}) == Errc::kInvalid);
   CHECK(line.refusal({"srun", "--export=ALL,A=1", "./program"}) == Errc::kOk);
