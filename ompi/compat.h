@@ -43,6 +43,8 @@ extern "C" {  // the header does not say so itself
 #include <cstdint>
 #include <cstdlib>
 
+#include "ompi/threads.h"
+
 namespace livebtl::ompi {
 
 #if OMPI_MAJOR_VERSION >= 5
@@ -61,6 +63,10 @@ inline void add_calls_of_version(mca_pml_base_module_t& module) noexcept {
 #else
   (void)module;
 #endif
+}
+
+inline Threads calling_threads() noexcept {
+  return opal_using_threads() ? Threads::kSeveral : Threads::kOne;
 }
 
 /// Open MPI's own transports (BTLs), which osc/rdma uses. 4.1 starts and ends them whatever the PML

@@ -41,7 +41,7 @@ void Door::close() noexcept {
 
 int Door::drain() noexcept {
   int completed = 0;
-  while (EndedList::Link* const link = ended.take()) {
+  while (EndedList::Link* const link = ended.take(calling_threads())) {
     static_cast<Request*>(link)->complete();
     ++completed;
   }

@@ -5,12 +5,19 @@
 // not be completed there, since Open MPI then calls back, perhaps into us. So done() puts it here,
 // and a thread that moves Open MPI takes it out once the lock is free.
 //
-// Threads:   push(): any; never waits. take(): any but the agent; of several at once, one gets
-//            something.
+// A short ring carries what has ended, without an atomic read-modify-write. What finds it full, and
+// what ends in a call of the program's, goes to a list of any length.
+//
+// Threads:   push(), push_from_call(): any; they never wait. take(): any but the agent; of several
+//            at once, one gets something.
 // Ownership: none; a link is part of its request, and the list's from push() to take().
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+
+#include "ompi/threads.h"
 
 namespace livebtl::ompi {
 
@@ -19,8 +26,21 @@ class EndedList {
   struct Link {
     Link* next = nullptr;
   };
+  static constexpr std::size_t kRing = 64;
 
+  /// Under the engine's lock, from Operation::done.
   void push(Link& link) noexcept {
+    std::atomic<Link*>& slot = ring_[pushed_at_ % kRing];
+    // What is on the list already is older.
+    if (newest_.load(std::memory_order_relaxed) != nullptr ||
+        slot.load(std::memory_order_acquire) != nullptr) [[unlikely]]
+      return push_from_call(link);
+    slot.store(&link, std::memory_order_release);
+    ++pushed_at_;
+  }
+
+  /// Without a lock, from a call of the program's.
+  void push_from_call(Link& link) noexcept {
     Link* newest = newest_.load(std::memory_order_relaxed);
     do {
       link.next = newest;
@@ -30,38 +50,65 @@ class EndedList {
 
   /// Takes the oldest; null: there is none, or another thread is just taking one. One at a time, so
   /// that a caller whose request calls back and waits can still see later ones end.
-  Link* take() noexcept {
+  Link* take(Threads threads) noexcept {
     if (empty()) [[likely]]
       return nullptr;
+    if (threads == Threads::kOne) return take_oldest();
     if (taking_.exchange(true, std::memory_order_acquire)) return nullptr;
-    Link* oldest = sorted_.load(std::memory_order_relaxed);
-    if (oldest == nullptr) oldest = reversed(newest_.exchange(nullptr, std::memory_order_acquire));
-    if (oldest != nullptr) sorted_.store(oldest->next, std::memory_order_relaxed);
+    Link* const oldest = take_oldest();
     taking_.store(false, std::memory_order_release);
     return oldest;
   }
 
   bool empty() const noexcept {
-    return newest_.load(std::memory_order_relaxed) == nullptr &&
+    const std::size_t at = taken_at_.load(std::memory_order_relaxed);
+    return ring_[at % kRing].load(std::memory_order_relaxed) == nullptr &&
+           newest_.load(std::memory_order_relaxed) == nullptr &&
            sorted_.load(std::memory_order_relaxed) == nullptr;
   }
 
  private:
-  static Link* reversed(Link* newest) noexcept {
+  Link* take_oldest() noexcept {
+    if (Link* const oldest = sorted_.load(std::memory_order_relaxed)) [[unlikely]] {
+      sorted_.store(oldest->next, std::memory_order_relaxed);
+      return oldest;
+    }
+    // First: as long as the list is not empty, nothing comes into the ring.
+    const bool listed = newest_.load(std::memory_order_acquire) != nullptr;
+    Link* const oldest = take_from_ring();
+    return oldest == nullptr && listed ? take_list() : oldest;
+  }
+
+  Link* take_from_ring() noexcept {
+    const std::size_t at = taken_at_.load(std::memory_order_relaxed);
+    std::atomic<Link*>& slot = ring_[at % kRing];
+    Link* const oldest = slot.load(std::memory_order_acquire);
+    if (oldest == nullptr) return nullptr;
+    slot.store(nullptr, std::memory_order_release);
+    taken_at_.store(at + 1, std::memory_order_relaxed);
+    return oldest;
+  }
+
+  // out: the oldest; the others are sorted, the oldest first.
+  Link* take_list() noexcept {
     Link* oldest = nullptr;
+    Link* newest = newest_.exchange(nullptr, std::memory_order_acquire);
     while (newest != nullptr) {
       Link* const older = newest->next;
       newest->next = oldest;
       oldest = newest;
       newest = older;
     }
+    sorted_.store(oldest->next, std::memory_order_relaxed);
     return oldest;
   }
 
-  std::atomic<Link*> newest_{nullptr};  // as pushed: the newest first
-  std::atomic<Link*> sorted_{
-      nullptr};  // the oldest first; written by the thread that holds taking_
+  std::size_t pushed_at_ = 0;             // in the ring; under the engine's lock
+  std::atomic<std::size_t> taken_at_{0};  // likewise; written by the thread that takes
+  std::atomic<Link*> sorted_{nullptr};    // what was the list, the oldest first; written likewise
+  std::atomic<Link*> newest_{nullptr};    // the list, the newest first
   std::atomic<bool> taking_{false};
+  std::array<std::atomic<Link*>, kRing> ring_{};  // null: free
 };
 
 }  // namespace livebtl::ompi

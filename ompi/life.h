@@ -6,11 +6,14 @@
 // Meanwhile the user may free it, start it again, or even get it anew from the pool. So each start
 // begins a new turn; the completing thread says which turn it ends, and ending an old one is void.
 //
-// Threads: any; the state is one word. Turns are never reset, not even on recycling.
+// Threads: any; the state is one word. With Threads::kOne, one thread ends and frees. Turns are never
+// reset, not even on recycling.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+
+#include "ompi/threads.h"
 
 namespace livebtl::ompi {
 
@@ -24,8 +27,13 @@ class Life {
 
   /// Ends that turn; the caller must not touch the request any more. true: except to give it back,
   /// as its user has freed it.
-  bool end(Turn ended) noexcept {
+  bool end(Turn ended, Threads threads) noexcept {
     std::uint64_t now = word_.load(std::memory_order_relaxed);
+    if (threads == Threads::kOne) {
+      if (now >> kShift != ended) return false;
+      word_.store(now | kEnded, std::memory_order_relaxed);
+      return (now & kFreed) != 0;
+    }
     do {
       if (now >> kShift != ended) return false;
     } while (!word_.compare_exchange_weak(now, now | kEnded, std::memory_order_acq_rel));
@@ -34,7 +42,13 @@ class Life {
 
   /// The user is done with it. true: it has ended, and the caller must give it back; false: the
   /// thread that completes it will.
-  bool free() noexcept { return (word_.fetch_or(kFreed, std::memory_order_acq_rel) & kEnded) != 0; }
+  bool free(Threads threads) noexcept {
+    if (threads == Threads::kSeveral)
+      return (word_.fetch_or(kFreed, std::memory_order_acq_rel) & kEnded) != 0;
+    const std::uint64_t now = word_.load(std::memory_order_relaxed);
+    word_.store(now | kFreed, std::memory_order_relaxed);
+    return (now & kEnded) != 0;
+  }
 
  private:
   static constexpr unsigned kShift = 2;

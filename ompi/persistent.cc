@@ -14,7 +14,7 @@ int make(Role role, const Call& call, ompi_request_t** handle) noexcept {
   request->hold_datatype();
   request->req_start = start;
   request->req_state = OMPI_REQUEST_INACTIVE;
-  (void)request->life.end(request->life.turn());
+  (void)request->life.end(request->life.turn(), calling_threads());
   *handle = request;
   return MPI_SUCCESS;
 }
@@ -32,12 +32,12 @@ int start_one(Request& request) noexcept {
   if (error != MPI_SUCCESS) {
     request.req_state = OMPI_REQUEST_INACTIVE;
     request.req_complete = REQUEST_COMPLETED;
-    (void)request.life.end(request.life.turn());
+    (void)request.life.end(request.life.turn(), calling_threads());
     return error;
   }
   if (ended) {
     request.outcome = {};
-    door->ended.push(request);
+    door->ended.push_from_call(request);
   }
   return MPI_SUCCESS;
 }

@@ -105,7 +105,7 @@ void Request::complete() noexcept {
   if (role == Role::kBuffered) return door->requests.give_back(*this);
   const Life::Turn turn = life.turn();
   ompi_request_complete(this, true);
-  if (life.end(turn)) door->requests.give_back(*this);
+  if (life.end(turn, calling_threads())) door->requests.give_back(*this);
 }
 
 namespace {
@@ -113,7 +113,7 @@ namespace {
 int free_request(ompi_request_t** handle) {
   Request& request = static_cast<Request&>(**handle);
   *handle = MPI_REQUEST_NULL;
-  if (request.life.free()) door->requests.give_back(request);
+  if (request.life.free(calling_threads())) door->requests.give_back(request);
   return OMPI_SUCCESS;
 }
 
