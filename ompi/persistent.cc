@@ -9,8 +9,9 @@ namespace {
 
 /// Makes an inactive request, its user's until MPI_Request_free.
 int make(Role role, const Call& call, ompi_request_t** handle) noexcept {
-  Request* const request = door->requests.take(role, call, true);
+  Request* const request = door->requests.take(role, true);
   if (request == nullptr) return MPI_ERR_NO_MEM;
+  request->begin(call);
   request->hold_datatype();
   request->req_start = start;
   request->req_state = OMPI_REQUEST_INACTIVE;

@@ -28,7 +28,8 @@ struct Source {
   ClaimedMessage* claimed = nullptr;
 };
 
-int start(Source& from, std::byte* memory, std::size_t bytes, Operation& operation) noexcept {
+inline int start(Source& from, std::byte* memory, std::size_t bytes,
+                 Operation& operation) noexcept {
   const MutableSlice slice{memory, bytes};
   from.request.slices = {&slice, bytes == 0 ? 0u : 1u};
   const Accept accept = from.claimed == nullptr ? door->port.receive(from.request, operation)
@@ -53,11 +54,12 @@ int post(Request& request, Source& from) noexcept {
 }
 
 int post_new(const Call& call, Source& from, Request** posted) noexcept {
-  Request* const request = door->requests.take(Role::kReceive, call, false);
+  Request* const request = door->requests.take(Role::kReceive, false);
   if (request == nullptr) {
     if (from.claimed != nullptr) door->port.discard_claimed(from.claimed);
     return MPI_ERR_NO_MEM;
   }
+  request->begin(call);
   const int error = post(*request, from);
   if (error != MPI_SUCCESS) {
     if (from.claimed != nullptr) door->port.discard_claimed(from.claimed);
@@ -71,9 +73,10 @@ int post_new(const Call& call, Source& from, Request** posted) noexcept {
 }
 
 /// A receive from any source ends with kPeerLost once a member of its communicator is dead.
-void wait_while_anybody_may_send(const Call& call, Waiting& waiting) noexcept {
+inline void wait_while_anybody_may_send(int rank, const ompi_communicator_t& comm,
+                                        Waiting& waiting) noexcept {
   for (;;) {
-    if (call.rank == MPI_ANY_SOURCE && door->anybody_lost() && has_dead_member(*call.comm))
+    if (rank == MPI_ANY_SOURCE && door->anybody_lost() && has_dead_member(comm))
       door->port.cancel(waiting);
     if (door->wait_for(waiting)) break;
   }
@@ -81,17 +84,22 @@ void wait_while_anybody_may_send(const Call& call, Waiting& waiting) noexcept {
   if (waiting.outcome.code == Errc::kCancelled) waiting.outcome.code = Errc::kPeerLost;
 }
 
+[[gnu::noinline]] int receive_by_request(const Call& call, Source& from,
+                                         ompi_status_public_t* status) noexcept {
+  Request* request = nullptr;
+  const int error = post_new(call, from, &request);
+  return error == MPI_SUCCESS ? wait_and_free(*request, status) : error;
+}
+
 /// With a single thread, Open MPI need not know of the operation.
-int receive_and_wait(const Call& call, Source& from, ompi_status_public_t* status) noexcept {
-  if (opal_using_threads() || !call.elements.straight()) {
-    Request* request = nullptr;
-    const int error = post_new(call, from, &request);
-    return error == MPI_SUCCESS ? wait_and_free(*request, status) : error;
-  }
+[[gnu::always_inline]] inline int receive_and_wait(const Call& call, Source& from,
+                                                   ompi_status_public_t* status) noexcept {
+  if (opal_using_threads() || !call.elements.straight())
+    return receive_by_request(Call(call), from, status);
   Waiting waiting;
   const int error = start(from, call.elements.first(), call.elements.bytes(), waiting);
   if (error != MPI_SUCCESS) return error;
-  wait_while_anybody_may_send(call, waiting);
+  wait_while_anybody_may_send(call.rank, *call.comm, waiting);
   if (call.rank == MPI_ANY_SOURCE || from.claimed != nullptr) [[unlikely]]
     meet_sender(waiting.outcome, *call.comm);
   if (status != MPI_STATUS_IGNORE) fill_status(waiting.outcome, status);

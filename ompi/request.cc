@@ -162,19 +162,14 @@ Request* RequestPool::take_free() noexcept {
   return taken;
 }
 
-Request* RequestPool::take(Role role, const Call& call, bool persistent) noexcept {
+Request* RequestPool::take(Role role, bool persistent) noexcept {
   Request* const taken = take_free();
   if (taken == nullptr) return nullptr;
   OMPI_REQUEST_INIT(taken, persistent);
   taken->req_state = OMPI_REQUEST_ACTIVE;
-  taken->req_mpi_object.comm = call.comm;
-  OBJ_RETAIN(call.comm);
   taken->role = role;
-  taken->call = call;
   taken->life.begin();
   taken->unwanted.store(false, std::memory_order_relaxed);
-  if (role == Role::kReceive && call.rank == MPI_ANY_SOURCE)
-    taken->any_of.store(call.comm, std::memory_order_release);
   return taken;
 }
 

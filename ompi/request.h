@@ -14,6 +14,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/as_stored.h"
 #include "livebtl/port.h"
 #include "ompi/compat.h"
 #include "ompi/ended_list.h"
@@ -32,9 +33,9 @@ struct Outcome {
 
   void note(const Completion& completion) noexcept {
     code = completion.code;
-    tag = completion.tag;
-    data = completion.data;
-    bytes = completion.bytes;
+    tag = as_stored(completion.tag);
+    data = as_stored(completion.data);
+    bytes = as_stored(completion.bytes);
     source = completion.source;
   }
 };
@@ -90,6 +91,15 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
   /// After ended(), without a lock: completes it for Open MPI, which may call back.
   void complete() noexcept;
 
+  /// What it is to do, the first thing after it was taken. Refers to the communicator until it is
+  /// given back.
+  void begin(const Call& what) noexcept {
+    req_mpi_object.comm = what.comm;
+    OBJ_RETAIN(what.comm);
+    call = what;
+    if (role == Role::kReceive && what.rank == MPI_ANY_SOURCE)
+      any_of.store(what.comm, std::memory_order_release);
+  }
   void hold_datatype() noexcept;
   /// After the end: fills in the status and gives back the memory for packing.
   void settle() noexcept;
@@ -103,8 +113,8 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
 
 class RequestPool {
  public:
-  /// Null: no memory. A turn of the request's life has begun.
-  Request* take(Role role, const Call& call, bool persistent) noexcept;
+  /// Null: no memory. A turn of the request's life has begun; begin() follows.
+  Request* take(Role role, bool persistent) noexcept;
   void give_back(Request& request) noexcept;
   /// Calls `visit` for each request that receives from any source, or did and is not yet given
   /// back; none is given back meanwhile.

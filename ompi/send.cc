@@ -44,7 +44,8 @@ Accept inject_from(SendRequest& request, const std::byte* data, std::size_t byte
   return door->port.inject(request);
 }
 
-[[gnu::noinline]] Accept inject_packed(SendRequest& request, const Elements& elements) noexcept {
+// By value: so the usual caller, which does not get here, need not have them in memory.
+[[gnu::noinline]] Accept inject_packed(SendRequest& request, Elements elements) noexcept {
   std::byte packed[kInjectedMax];
   if (!pack(elements, packed)) return Accept::kInvalid;
   return inject_from(request, packed, elements.bytes());
@@ -115,8 +116,9 @@ int post(Request& request, const Destination& to) noexcept {
 
 /// Makes and starts a request for what could not be injected.
 int post_new(Role role, const Call& call, const Destination& to, Request** posted) noexcept {
-  Request* const request = door->requests.take(role, call, false);
+  Request* const request = door->requests.take(role, false);
   if (request == nullptr) return MPI_ERR_NO_MEM;
+  request->begin(call);
   const int error = post(*request, to);
   if (error != MPI_SUCCESS) {
     door->requests.give_back(*request);
@@ -132,8 +134,18 @@ int send_buffered(const Call& call, const Destination& to) noexcept {
   return post_new(Role::kBuffered, call, to, &own);
 }
 
+[[gnu::noinline]] int isend_operation(const Call& call, const Destination& to,
+                                      ompi_request_t** request) noexcept {
+  if (call.mode == MCA_PML_BASE_SEND_BUFFERED) return send_buffered(call, to);
+  Request* posted = nullptr;
+  const int error = post_new(Role::kSend, call, to, &posted);
+  if (error == MPI_SUCCESS) *request = posted;
+  return error;
+}
+
 /// With a single thread, Open MPI need not know of the operation.
-int send_and_wait(const Call& call, const Destination& to) noexcept {
+[[gnu::noinline]] int send_operation(const Call& call, const Destination& to) noexcept {
+  if (call.mode == MCA_PML_BASE_SEND_BUFFERED) return send_buffered(call, to);
   if (opal_using_threads() || !call.elements.straight()) {
     Request* request = nullptr;
     const int error = post_new(Role::kSend, call, to, &request);
@@ -150,28 +162,23 @@ int send_and_wait(const Call& call, const Destination& to) noexcept {
 
 int isend(const void* buffer, std::size_t count, ompi_datatype_t* datatype, int rank, int tag,
           mca_pml_base_send_mode_t mode, ompi_communicator_t* comm, ompi_request_t** request) {
-  const Call call{elements(buffer, count, datatype), rank, tag, comm, mode};
   Destination to;
   if (const int error = CommPeers::find(*comm, rank, to); error != MPI_SUCCESS) return error;
   *request = &ompi_request_empty;
-  const Accept injected = inject(call, to);
+  const Elements what = elements(buffer, count, datatype);
+  const Accept injected = inject({what, rank, tag, comm, mode}, to);
   if (injected != Accept::kBusy) return mpi_error_of(injected);
-  if (mode == MCA_PML_BASE_SEND_BUFFERED) return send_buffered(call, to);
-  Request* posted = nullptr;
-  const int error = post_new(Role::kSend, call, to, &posted);
-  if (error == MPI_SUCCESS) *request = posted;
-  return error;
+  return isend_operation({what, rank, tag, comm, mode}, to, request);
 }
 
 int send(const void* buffer, std::size_t count, ompi_datatype_t* datatype, int rank, int tag,
          mca_pml_base_send_mode_t mode, ompi_communicator_t* comm) {
-  const Call call{elements(buffer, count, datatype), rank, tag, comm, mode};
   Destination to;
   if (const int error = CommPeers::find(*comm, rank, to); error != MPI_SUCCESS) return error;
-  const Accept injected = inject(call, to);
+  const Elements what = elements(buffer, count, datatype);
+  const Accept injected = inject({what, rank, tag, comm, mode}, to);
   if (injected != Accept::kBusy) return mpi_error_of(injected);
-  if (mode == MCA_PML_BASE_SEND_BUFFERED) return send_buffered(call, to);
-  return send_and_wait(call, to);
+  return send_operation({what, rank, tag, comm, mode}, to);
 }
 
 int start_send(Request& request, bool& ended) noexcept {

@@ -2,6 +2,7 @@
 // core/engine/ports.cc -- see ports.h.
 #include "core/engine/ports.h"
 
+#include "base/as_stored.h"
 #include "core/engine/core.h"
 #include "core/lane/receive_end.h"
 
@@ -100,14 +101,15 @@ inline bool CorePort::fill(const ReceiveRequest& request, Operation& operation) 
   if (slice_count > kSlicesMax || (multi && slice_count != 1)) return false;
   ReceiveState& state = start_state<ReceiveState>(operation);
   state.kind = request.kind;
-  state.tag = request.tag;
-  state.ignore = request.ignore;
+  state.tag = as_stored(request.tag);
+  state.ignore = as_stored(request.ignore);
   state.from = request.from;
   state.slice_count = static_cast<std::uint8_t>(slice_count);
   state.multi_bytes_min = request.multi_bytes_min;
   if (slice_count == 1) [[likely]] {
-    state.slices[0] = request.slices.front();
-    state.capacity = state.slices[0].bytes;
+    const MutableSlice& slice = request.slices.front();
+    state.slices[0] = {as_stored(slice.data), as_stored(slice.bytes)};
+    state.capacity = slice.bytes;
     return true;
   }
   for (std::size_t i = 0; i < slice_count; ++i) {
