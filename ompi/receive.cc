@@ -53,7 +53,8 @@ int post(Request& request, Source& from) noexcept {
   return error;
 }
 
-int post_new(const Call& call, Source& from, Request** posted) noexcept {
+[[gnu::always_inline]] inline int post_new(const Call& call, Source& from,
+                                           Request** posted) noexcept {
   Request* const request = door->requests.take(Role::kReceive, false);
   if (request == nullptr) {
     if (from.claimed != nullptr) door->port.discard_claimed(from.claimed);
