@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/as_stored.h"
 #include "provider/ep.h"
 #include "provider/provider.h"
 
@@ -44,10 +45,11 @@ namespace {
 [[gnu::always_inline]] inline void note_message(Completed& node,
                                                 const Completion& completion) noexcept {
   if (completion.has_data) node.flags |= FI_REMOTE_CQ_DATA;
-  node.bytes = completion.bytes;
-  node.bytes_lost = completion.message_bytes - completion.bytes;
-  node.data = completion.data;
-  node.tag = completion.tag;
+  const std::size_t bytes = as_stored(completion.bytes);
+  node.bytes = bytes;
+  node.bytes_lost = as_stored(completion.message_bytes) - bytes;
+  node.data = as_stored(completion.data);
+  node.tag = as_stored(completion.tag);
   node.source = completion.source;
   node.buffer = completion.buffer;
   node.error = errno_if_bad(completion.code);
