@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/json.h -- parses JSON from another process: bounded in depth, each key once. Pure; any
-// thread. Header-only, so that code without JSON needs no library for it. The caller bounds the
-// length.
+// base/json.h -- parses JSON from another process: bounded in depth, each key once; and writes
+// strings. Pure; any thread. Header-only, so that code without JSON needs no library for it. The
+// caller bounds the length.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -95,6 +96,20 @@ inline Result<Json> parse_json(std::string_view text, int depth_max) {
   if (reader.repeated()) return fail(Errc::kInvalid, "a JSON object with a key that stands twice");
   if (!whole) return fail(Errc::kInvalid, "not a JSON document");
   return std::move(reader.document());
+}
+
+/// Appends the text as a JSON string. What is not UTF-8 in it is replaced.
+inline void append_json(std::string& json, std::string_view text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  if (!plain) {
+    json += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return;
+  }
+  json += '"';
+  json += text;
+  json += '"';
 }
 
 }  // namespace livebtl

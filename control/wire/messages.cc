@@ -69,9 +69,9 @@ Result<Message> decode_as(std::size_t wanted, const Json& json) {
 
 Result<std::string> encode(const Message& message) {
   JsonWriter writer;
+  writer("schema", kSchemas[message.index()]);
   std::visit([&](const auto& value) { fields(writer, value); }, message);
-  writer.object["schema"] = kSchemas[message.index()];
-  std::string text = writer.object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = writer.take();
   if (text.size() > kMessageBytesMax) {
     return fail(Errc::kLimit, std::string(kSchemas[message.index()]) + " would be " +
                                   std::to_string(text.size()) + " bytes long; 65536 is the limit");
@@ -101,11 +101,11 @@ Result<Message> decode(std::string_view text) {
 
 std::string outcome_json(const Outcome& outcome) {
   JsonWriter writer;
-  writer.object["schema"] = "livebtl.outcome/1";
+  writer("schema", "livebtl.outcome/1");
   writer("exit_code", static_cast<int>(outcome.code));
-  writer.object["reason"] = reason_of(outcome.code);
+  writer("reason", reason_of(outcome.code));
   fields(writer, outcome);
-  return writer.object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return writer.take();
 }
 
 }  // namespace livebtl::control

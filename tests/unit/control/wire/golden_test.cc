@@ -75,7 +75,8 @@ void check_differs(const Json& full, const Json& empty, const std::string& path)
 
 }  // namespace
 
-TEST_CASE("each message and the outcome have the bytes that they have always had") {
+// Their order in an object is not part of the format.
+TEST_CASE("each message and the outcome have the fields that they have always had") {
   const std::vector<std::string> lines = lines_now();
   if (std::getenv("LIVEBTL_WRITE_GOLDEN") != nullptr) {
     std::ofstream file(LIVEBTL_GOLDEN);
@@ -85,7 +86,10 @@ TEST_CASE("each message and the outcome have the bytes that they have always had
   std::size_t count = 0;
   for (std::string golden; std::getline(file, golden); ++count) {
     REQUIRE(count < lines.size());
-    CHECK(lines[count] == golden);
+    CAPTURE(golden);
+    const auto now = parse_json(lines[count], kMessageDepthMax);
+    REQUIRE(now);
+    CHECK(*now == *parse_json(golden, kMessageDepthMax));
   }
   CHECK(count == lines.size());
 }
