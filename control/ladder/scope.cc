@@ -70,7 +70,7 @@ bool rules_otherwise(const core::Rules& rules, const std::string& verb,
   const std::string& name = arguments.front();
   const std::string& to = verb == "switch" ? arguments[1] : name;
   const auto moved_else = [&](const std::string& from) {
-    const std::string* const at = core::moved_by(rules.moved, from);
+    const std::string* const at = core::value_for(rules.moved, from);
     return at != nullptr && *at != to;
   };
   return moved_else(name) || moved_else(to) || core::covers(rules.excluded, to) ||

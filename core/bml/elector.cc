@@ -24,22 +24,25 @@ Path* Elector::open_path(Peer& peer, std::string_view transport) noexcept {
 
 void Elector::elect(Peer& peer) noexcept {
   if (peer.lost || peer.departed || hold_.parks()) return;
-  const RoutingView routing = peers_.view(peer, switching_.in_force());
-  const std::vector<Candidate> candidates = peers_.reachable(peer);
-  const std::string wanted = choose(routing, candidates).value_or("");
+  const std::vector<std::string> allowed = permitted_to(peer);
+  const std::string_view wanted = allowed.empty() ? std::string_view{} : allowed.front();
   Path* best = open_path(peer, wanted);
   // Fail-over to any permitted path that is open. A path that the peer opened serves until the
   // wanted one is open.
   if (best == nullptr && (peer.send_path == nullptr || !peer.send_path->open())) {
-    for (const std::string& name : permitted(routing, candidates)) {
+    for (const std::string& name : allowed) {
       if (best == nullptr) best = open_path(peer, name);
     }
   }
   if (best != nullptr) move_send_path(peer, best);
-  refresh_bulk_paths(peer);
+  refresh_bulk_paths(peer, allowed);
   const bool missing =
       open_path(peer, wanted) == nullptr && (peer.send_path != nullptr || peer.has_to_send());
-  if (missing || !missing_equals(peer).empty()) dialler_.want_path(peer);
+  if (missing || !missing_of(peer, allowed).empty()) dialler_.want_path(peer);
+}
+
+std::vector<std::string> Elector::permitted_to(const Peer& peer) const {
+  return permitted(peers_.view(peer, switching_.in_force()), peers_.reachable(peer));
 }
 
 void Elector::elect_all() noexcept {
@@ -128,12 +131,10 @@ Copies Elector::copies(const TransportSlot& slot) const {
   return measured ? Copies::kMeasured : Copies::kOnce;
 }
 
-void Elector::refresh_bulk_paths(Peer& peer) noexcept {
+void Elector::refresh_bulk_paths(Peer& peer, std::span<const std::string> allowed) noexcept {
   peer.bulk_paths.clear();
   if (peer.send_path == nullptr) return mark_left_bulk(peer);
   const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
-  const std::vector<std::string> allowed =
-      permitted(peers_.view(peer, switching_.in_force()), peers_.reachable(peer));
   for (auto& path : peer.paths) {
     const auto [its_exclusivity, weight] = tuned(path->slot);
     const bool equal =
@@ -165,11 +166,14 @@ void Elector::mark_left_bulk(Peer& peer) noexcept {
 }
 
 std::vector<std::string> Elector::missing_equals(Peer& peer) {
+  return missing_of(peer, permitted_to(peer));
+}
+
+std::vector<std::string> Elector::missing_of(Peer& peer, std::span<const std::string> allowed) {
   std::vector<std::string> missing;
   if (peer.send_path == nullptr || peer.process == context_.config.process) return missing;
   const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
-  for (const std::string& name :
-       permitted(peers_.view(peer, switching_.in_force()), peers_.reachable(peer))) {
+  for (const std::string& name : allowed) {
     const TransportSlot* slot = slots_.find(name);
     if (slot != nullptr && tuned(*slot).first == exclusivity && open_path(peer, name) == nullptr)
       missing.push_back(name);

@@ -6,6 +6,7 @@
 // Threads: under the engine's lock. Owns nothing: its decisions are stored in the Peer.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,7 +60,10 @@ class Elector {
  private:
   static void leave_too(const Peer& peer, Path& path) noexcept;
   void move_send_path(Peer& peer, Path* to) noexcept;
-  void refresh_bulk_paths(Peer& peer) noexcept;
+  // allowed: what permitted() says of the pair, of which the first is its choice.
+  std::vector<std::string> permitted_to(const Peer& peer) const;
+  std::vector<std::string> missing_of(Peer& peer, std::span<const std::string> allowed);
+  void refresh_bulk_paths(Peer& peer, std::span<const std::string> allowed) noexcept;
   void mark_left_bulk(Peer& peer) noexcept;
   std::pair<std::uint32_t, std::uint32_t> tuned(const TransportSlot& slot) const;
   Copies copies(const TransportSlot& slot) const;

@@ -76,19 +76,32 @@ Address Peers::address_of(ProcessId process, PortNumber port,
   return encode_address(process, port, contacts);
 }
 
+std::optional<std::uint32_t> Peers::cost_to(const Peer& peer, const TransportSlot& slot) const {
+  if (!slot.in_service()) return std::nullopt;
+  const auto at = [&](Bytes address) -> std::optional<std::uint32_t> {
+    if (!slot.transport->reaches(address)) return std::nullopt;
+    return slot.transport->cost(address);
+  };
+  if (peer.process == context_.config.process) return at(slot.transport->address());
+  const auto address = peer.addresses.find(slot.name());
+  return address == peer.addresses.end() ? std::nullopt : at(address->second);
+}
+
 std::vector<Candidate> Peers::reachable(const Peer& peer) const {
   std::vector<Candidate> candidates;
+  candidates.reserve(slots_.all().size());
   for (const auto& slot : slots_.all()) {
-    if (!slot->in_service()) continue;
-    const auto address = peer.addresses.find(slot->name());
-    const bool own = peer.process == context_.config.process;
-    const Blob mine = own ? slot->transport->address() : Blob{};
-    if (!own && address == peer.addresses.end()) continue;
-    const Blob& theirs = own ? mine : address->second;
-    if (slot->transport->reaches(theirs))
-      candidates.push_back({slot->name(), slot->caps.exclusivity, slot->transport->cost(theirs)});
+    if (const auto cost = cost_to(peer, *slot))
+      candidates.push_back({slot->name(), slot->caps.exclusivity, *cost});
   }
   return candidates;
+}
+
+bool Peers::any_permitted(const Peer& peer, const Routing& routing) const {
+  const RoutingView rules = view(peer, routing);
+  return std::ranges::any_of(slots_.all(), [&](const auto& slot) {
+    return rules.leaves(slot->name()) && cost_to(peer, *slot).has_value();
+  });
 }
 
 std::string Peers::choice(const Peer& peer, const Routing& routing) const {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -62,6 +63,8 @@ class Peers {
 
   /// The transports by which the pair can connect now, with their default exclusivity.
   std::vector<Candidate> reachable(const Peer& peer) const;
+  /// Would choose() find one? For many peers, of which it looks at as little as it can.
+  bool any_permitted(const Peer& peer, const Routing& routing) const;
   /// The transport that `routing` gives the pair; empty: none.
   std::string choice(const Peer& peer, const Routing& routing) const;
   /// `routing` as it applies to this pair.
@@ -93,6 +96,8 @@ class Peers {
  private:
   using Records = std::unordered_map<std::uint64_t, std::unique_ptr<Peer>>;
   std::uint64_t frames_taken_of(const Peer& peer) const noexcept;
+  /// Transport::cost() of the pair; nullopt: it cannot connect by that transport now.
+  std::optional<std::uint32_t> cost_to(const Peer& peer, const TransportSlot& slot) const;
 
   const Context& context_;
   Slots& slots_;

@@ -16,8 +16,9 @@ using Ranked = std::vector<Candidate>;  // exclusivity as tuned; best first
 /// The reachable ones that the routing leaves, including moved-from ones.
 Ranked rank(const RoutingView& routing, std::span<const Candidate> reachable) {
   Ranked ranked;
+  ranked.reserve(reachable.size());
   for (const Candidate& candidate : reachable) {
-    if (routing.excluded(candidate.name) || routing.quiesced(candidate.name)) continue;
+    if (!routing.leaves(candidate.name)) continue;
     const Tuning tuning = routing.tuned(candidate.name);
     ranked.push_back(
         {candidate.name, tuning.exclusivity.value_or(candidate.exclusivity), candidate.cost});
@@ -29,24 +30,24 @@ Ranked rank(const RoutingView& routing, std::span<const Candidate> reachable) {
   return ranked;
 }
 
-/// The best one that `word` means; nullptr: none.
-const std::string* best_of(const Ranked& ranked, std::string_view word) {
+/// The best one that `word` means; empty: none.
+std::string_view best_of(const Ranked& ranked, std::string_view word) {
   const auto found = std::ranges::find_if(
       ranked, [&](const Candidate& each) { return is_meant_by(each.name, word); });
-  return found == ranked.end() ? nullptr : &found->name;
+  return found == ranked.end() ? std::string_view{} : found->name;
 }
 
 /// Where a pair that would use `name` is moved to; `name` itself if it can use none of the targets.
 /// A chain is followed to its end; a cycle, which no command makes, moves nothing.
-std::string moved_to(const RoutingView& routing, const Ranked& ranked, const std::string& name) {
-  std::string at = name;
+std::string_view moved_to(const RoutingView& routing, const Ranked& ranked, std::string_view name) {
+  std::string_view at = name;
   for (std::size_t hops = 0; hops <= ranked.size(); ++hops) {
     const std::string* const word = routing.moved(at);
     // A rule may name what it moves: a node's, against the job's; a family's, to one of its own.
     if (word == nullptr || is_meant_by(at, *word)) return at;
-    const std::string* const to = best_of(ranked, *word);
-    if (to == nullptr) return at;
-    at = *to;
+    const std::string_view to = best_of(ranked, *word);
+    if (to.empty()) return at;
+    at = to;
   }
   return name;
 }
@@ -68,23 +69,23 @@ RoutingView::RoutingView(const Routing& routing, std::string_view one, std::stri
   if (other < one) std::swap(rules_[1], rules_[2]);
 }
 
-bool RoutingView::excluded(const std::string& transport) const noexcept {
+bool RoutingView::excluded(std::string_view transport) const noexcept {
   return std::any_of(rules_.begin(), rules_.end(), [&](const Rules* rules) {
     return rules != nullptr &&
            (covers(rules->excluded, transport) || covers(rules->set_aside, transport));
   });
 }
 
-bool RoutingView::quiesced(const std::string& transport) const noexcept {
+bool RoutingView::quiesced(std::string_view transport) const noexcept {
   return std::any_of(rules_.begin(), rules_.end(), [&](const Rules* rules) {
     return rules != nullptr && covers(rules->quiesced, transport);
   });
 }
 
-const std::string* RoutingView::moved(const std::string& transport) const noexcept {
+const std::string* RoutingView::moved(std::string_view transport) const noexcept {
   for (const std::size_t special : {1U, 2U, 0U}) {
     if (rules_[special] == nullptr) continue;
-    if (const std::string* const to = moved_by(rules_[special]->moved, transport)) return to;
+    if (const std::string* const to = value_for(rules_[special]->moved, transport)) return to;
   }
   return nullptr;
 }
@@ -93,7 +94,7 @@ std::optional<std::string> choose(const RoutingView& routing,
                                   std::span<const Candidate> reachable) {
   const Ranked ranked = rank(routing, reachable);
   if (ranked.empty()) return std::nullopt;
-  return moved_to(routing, ranked, ranked.front().name);
+  return std::string(moved_to(routing, ranked, ranked.front().name));
 }
 
 std::vector<std::string> permitted(const RoutingView& routing,
@@ -101,11 +102,12 @@ std::vector<std::string> permitted(const RoutingView& routing,
   const Ranked ranked = rank(routing, reachable);
   std::vector<std::string> names;
   if (ranked.empty()) return names;
-  names.push_back(moved_to(routing, ranked, ranked.front().name));
+  names.reserve(ranked.size());
+  names.emplace_back(moved_to(routing, ranked, ranked.front().name));
   for (const Candidate& candidate : ranked) {
     if (candidate.name == names.front()) continue;
     if (moved_to(routing, ranked, candidate.name) == candidate.name)
-      names.push_back(candidate.name);
+      names.emplace_back(candidate.name);
   }
   return names;
 }
@@ -114,7 +116,7 @@ std::vector<std::string> connectable(const RoutingView& routing,
                                      std::span<const Candidate> reachable) {
   std::vector<std::string> names;
   for (const Candidate& candidate : reachable) {
-    if (!routing.excluded(candidate.name)) names.push_back(candidate.name);
+    if (!routing.excluded(candidate.name)) names.emplace_back(candidate.name);
   }
   return names;
 }

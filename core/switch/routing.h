@@ -44,20 +44,22 @@ struct Rules {
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 
-/// Is the transport in the set, by its name or by its family's?
-inline bool covers(const std::set<std::string>& ruled, std::string_view transport) {
-  if (ruled.empty()) return false;
-  return ruled.contains(std::string(transport)) ||
-         ruled.contains(std::string(family_of(transport)));
+/// Is the transport in the set, by its name or by its family's? Rules are few: they are read in
+/// order, as each step of a ladder asks for every peer.
+inline bool covers(const std::set<std::string>& ruled, std::string_view transport) noexcept {
+  return std::any_of(ruled.begin(), ruled.end(),
+                     [&](const std::string& word) { return is_meant_by(transport, word); });
 }
-/// Where the transport's pairs are moved, by its own rule before its family's; nullptr: nowhere.
-inline const std::string* moved_by(const std::map<std::string, std::string>& moved,
-                                   std::string_view transport) {
-  for (const std::string_view word : {transport, family_of(transport)}) {
-    const auto found = moved.find(std::string(word));
-    if (found != moved.end()) return &found->second;
+/// The value that the map has for the transport, by its name or else by its family's; nullptr: none.
+template <class Value>
+const Value* value_for(const std::map<std::string, Value>& map,
+                       std::string_view transport) noexcept {
+  const Value* of_family = nullptr;
+  for (const auto& [word, value] : map) {
+    if (word == transport) return &value;
+    if (word == family_of(transport)) of_family = &value;
   }
-  return nullptr;
+  return of_family;
 }
 
 /// For the whole job and, in addition, for single nodes (by node_name()).
@@ -67,12 +69,13 @@ struct Routing : Rules {
   friend bool operator==(const Routing&, const Routing&) = default;
 
   /// The transport's tuning; what that does not set comes from its family's, or stays unset.
-  Tuning tuned(const std::string& transport) const;
+  Tuning tuned(std::string_view transport) const;
 };
 
-inline Tuning Routing::tuned(const std::string& transport) const {
+inline Tuning Routing::tuned(std::string_view transport) const {
   Tuning tuned;
-  for (const std::string_view word : {std::string_view(transport), family_of(transport)}) {
+  if (tuning.empty()) return tuned;
+  for (const std::string_view word : {transport, family_of(transport)}) {
     const auto found = tuning.find(std::string(word));
     if (found == tuning.end()) continue;
     if (!tuned.exclusivity) tuned.exclusivity = found->second.exclusivity;
@@ -92,12 +95,16 @@ class RoutingView {
   /// Names of nodes; "": not known, and so without rules.
   RoutingView(const Routing& routing, std::string_view one, std::string_view other = "");
 
-  bool excluded(const std::string& transport) const noexcept;
-  bool quiesced(const std::string& transport) const noexcept;
+  bool excluded(std::string_view transport) const noexcept;
+  bool quiesced(std::string_view transport) const noexcept;
+  /// Neither.
+  bool leaves(std::string_view transport) const noexcept {
+    return !excluded(transport) && !quiesced(transport);
+  }
   /// Where pairs that would use `transport` are moved, by the most specific rule; nullptr: nowhere.
   /// It may be a family.
-  const std::string* moved(const std::string& transport) const noexcept;
-  Tuning tuned(const std::string& transport) const { return routing_->tuned(transport); }
+  const std::string* moved(std::string_view transport) const noexcept;
+  Tuning tuned(std::string_view transport) const { return routing_->tuned(transport); }
 
  private:
   const Routing* routing_;
@@ -106,7 +113,7 @@ class RoutingView {
 
 /// A transport that both ends of a pair reach.
 struct Candidate {
-  std::string name;
+  std::string_view name;          // whose text outlives it
   std::uint32_t exclusivity = 0;  // default
   std::uint32_t cost = 0;  // as Transport::cost(); at equal exclusivity the lowest comes first
 };

@@ -139,9 +139,8 @@ std::vector<std::string> Switching::would_be_cut_off_by(const Routing& routing) 
   parts_.peers.for_each([&](const Peer& peer) {
     if (peer.lost || peer.departed) return;
     if (peer.process == context_.config.process && peer.send_path == nullptr) return;
-    const std::vector<Candidate> reachable = parts_.peers.reachable(peer);
-    if (choose(parts_.peers.view(peer, routing), reachable)) return;
-    if (peer.send_path != nullptr || choose(parts_.peers.view(peer, in_force()), reachable))
+    if (parts_.peers.any_permitted(peer, routing)) return;
+    if (peer.send_path != nullptr || parts_.peers.any_permitted(peer, in_force()))
       names.push_back(peer.name());
   });
   return names;
