@@ -35,7 +35,8 @@ Path& Connector::begin(Peer& peer, TransportSlot& slot, std::unique_ptr<Endpoint
       Handshake::dial(context_.config.secret, facts(&peer, path.id, replaces), peer.process));
   path.told_addresses = parts_.slots.addresses_version();
   path.hello_out = path.handshake->start().send;
-  hellos_due_.push_back(&path);
+  flush_hello(path);  // some transports send it with what makes the connection
+  if (path.hello_out) hellos_due_.push_back(&path);
   peer.paths.push_back(std::move(made));
   parts_.peers.meet(peer);
   return path;

@@ -106,7 +106,8 @@ void Arrivals::greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& tu
     return;
   }
   auto arrival = std::make_unique<Arrival>(*this, std::move(fd), from, turn.now + kPreambleLimitNs);
-  if (arrival->watch()) arrivals_.push_back(std::move(arrival));
+  arrival->on_ready(turn);  // mostly the preamble has come with the connection
+  if (!arrival->is_over(turn.now) && arrival->watch()) arrivals_.push_back(std::move(arrival));
 }
 
 /// With no descriptor left the listener would stay readable forever. false: there was no spare
@@ -155,10 +156,6 @@ void Arrivals::Arrival::on_ready(Turn& turn) noexcept {
 }
 
 void Arrivals::Arrival::admit(std::uint64_t peer_node, Turn& turn) noexcept {
-  const auto answer = encode_preamble(door_.shared_.node);
-  const ssize_t sent =
-      ::send(fd_.number(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(answer.size())) return leave();
   door_.shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), fd_.number());
   ++turn.frames;  // so that the engine sees that something happened
   turn.accept->on_accept(

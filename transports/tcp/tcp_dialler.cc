@@ -8,13 +8,27 @@
 #include <cerrno>
 
 namespace livebtl::tcp {
+namespace {
+
+/// An empty socket takes them at once.
+constexpr std::size_t kFirstWordsMax = 4096;
+
+}  // namespace
 
 Dialler::Dialler(std::vector<SocketAddress> candidates, std::optional<std::uint64_t> peer_node,
                  std::uint64_t own_node, const SocketOptions& options)
-    : candidates_(std::move(candidates)),
-      peer_node_(peer_node),
-      own_node_(own_node),
-      options_(options) {}
+    : candidates_(std::move(candidates)), peer_node_(peer_node), options_(options) {
+  const auto preamble = encode_preamble(own_node);
+  first_words_.assign(preamble.begin(), preamble.end());
+}
+
+bool Dialler::say_at_once(Bytes head, Bytes payload) {
+  if (connected_ || first_words_.size() + head.size() + payload.size() > kFirstWordsMax)
+    return false;
+  first_words_.insert(first_words_.end(), head.begin(), head.end());
+  first_words_.insert(first_words_.end(), payload.begin(), payload.end());
+  return true;
+}
 
 Dialler::State Dialler::step(TimeNs now) {
   for (;;) {
@@ -22,8 +36,8 @@ Dialler::State Dialler::step(TimeNs now) {
       if (next_ == candidates_.size()) return State::kFailed;
       if (!start(now)) continue;
     }
-    if (!connected_ && !connected()) {
-      if (!fd_) continue;
+    if (!connected_) {
+      if (!connected() && !fd_) continue;
     } else if (read_answer()) {
       return State::kOpen;
     }
@@ -51,7 +65,7 @@ void Dialler::see_failure() {
   if (const int error = connect_error(fd_.number()); error != 0) give_up(errno_text(error));
 }
 
-/// Has the connection been made? If so, sends our preamble.
+/// Has the connection been made? If so, sends our first words.
 bool Dialler::connected() {
   const auto remote = remote_end(fd_.number());  // only a connected socket has one
   if (!remote) {
@@ -65,9 +79,8 @@ bool Dialler::connected() {
     give_up("nobody listens");
     return false;
   }
-  const auto preamble = encode_preamble(own_node_);
-  const ssize_t sent = ::send(fd_.number(), preamble.data(), preamble.size(), MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(preamble.size())) {
+  const ssize_t sent = ::send(fd_.number(), first_words_.data(), first_words_.size(), MSG_NOSIGNAL);
+  if (sent != static_cast<ssize_t>(first_words_.size())) {
     give_up(sent < 0 ? errno_text(errno) : "cannot send");
     return false;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/tcp/tcp_dialler.h -- connects to a peer: tries its addresses one after the other until
-// one answers with a good preamble from the right node. Never blocks; owned by the endpoint that
-// gets its socket.
+// one answers with a good preamble from the right node. First frames may follow our preamble at
+// once, in the same packet. Never blocks; owned by the endpoint that gets its socket.
 #pragma once
 
 #include <functional>
@@ -24,6 +24,12 @@ class Dialler {
   enum class State : std::uint8_t { kWaiting, kOpen, kFailed };
   /// Goes on as far as it can without waiting.
   State step(TimeNs now);
+
+  /// Who must answer; nullopt: not known.
+  const std::optional<std::uint64_t>& peer_node() const noexcept { return peer_node_; }
+  /// Follows our preamble at each address. false: it may not, as one connection is made already or
+  /// it is too much.
+  bool say_at_once(Bytes head, Bytes payload);
 
   /// The socket of the attempt under way; -1: none.
   int fd() const noexcept { return fd_.number(); }
@@ -51,10 +57,10 @@ class Dialler {
 
   std::vector<SocketAddress> candidates_;
   std::optional<std::uint64_t> peer_node_;
-  std::uint64_t own_node_;
   SocketOptions options_;
   std::size_t next_ = 0;  // candidate
   Fd fd_;
+  Blob first_words_;  // our preamble, and what follows it at once
   bool connected_ = false;
   std::optional<SocketAddress> local_;
   TimeNs deadline_ = 0;

@@ -39,7 +39,8 @@ TcpEndpoint::TcpEndpoint(Shared& shared, Fd fd, const std::string& from, std::ui
       framer_(core::kUntrustedPayloadMax) {
   ++shared_.untrusted;
   described_ = ends_text(local_end(fd.number()), from);
-  become_open(std::move(fd), peer_node);
+  become_open(std::move(fd), peer_node, State::kOwesPreamble);
+  wait_for_turn();
 }
 
 TcpEndpoint::~TcpEndpoint() {
@@ -88,11 +89,14 @@ void TcpEndpoint::wait_for_turn() noexcept {
 }
 
 void TcpEndpoint::move(Turn& turn) noexcept {
-  if (sink_ == nullptr || state_ == State::kDown) return;
+  if (state_ == State::kDown) return;
+  if (sink_ == nullptr) return pay_preamble();
+  if (state_ == State::kOwesPreamble && turn.budget() == 0) return wait_for_turn();
   if (state_ == State::kDialling) dial(turn);
   if (state_ == State::kOpen && !out_.empty()) flush(turn);
   // Even after a failed write: what the peer sent before it left is taken.
   const Framer::Stop stop = fd_ ? receive(turn) : Framer::Stop::kNeedBytes;
+  pay_preamble();
   if (stop == Framer::Stop::kBudget) wait_for_turn();
   if (state_ == State::kBroken && stop != Framer::Stop::kBudget) go_down(turn);
 }
@@ -107,7 +111,7 @@ void TcpEndpoint::dial(Turn& turn) noexcept {
   if (result == Dialler::State::kOpen) {
     const std::uint64_t node = dialler_->answered_node();
     described_ = ends_text(dialler_->local(), to_text(dialler_->target()));
-    become_open(dialler_->take_fd(), node);
+    become_open(dialler_->take_fd(), node, State::kOpen);
   } else {
     fail_with(
         Errc::kUnreachable,
@@ -117,11 +121,15 @@ void TcpEndpoint::dial(Turn& turn) noexcept {
   dialler_.reset();
 }
 
-void TcpEndpoint::become_open(Fd fd, std::uint64_t peer_node) noexcept {
+bool TcpEndpoint::crc_towards(std::uint64_t peer_node) const noexcept {
+  return shared_.crc == CrcMode::kAlways ||
+         (shared_.crc == CrcMode::kNetwork && peer_node != shared_.node);
+}
+
+void TcpEndpoint::become_open(Fd fd, std::uint64_t peer_node, State state) noexcept {
   fd_ = std::move(fd);
-  state_ = State::kOpen;
-  payload_crc_ = shared_.crc == CrcMode::kAlways ||
-                 (shared_.crc == CrcMode::kNetwork && peer_node != shared_.node);
+  state_ = state;
+  payload_crc_ = crc_towards(peer_node);
   if (peer_node == shared_.node) leave_pacing(fd_.number());
   shared_.open.add(*this);
   watch(fd_.number(), EPOLLIN);
@@ -149,7 +157,10 @@ int TcpEndpoint::watched_fd() const noexcept { return dialler_ ? dialler_->fd() 
 Framer::Stop TcpEndpoint::receive(Turn& turn) noexcept {
   const std::size_t frames_before = turn.frames;
   Framer::Stop stop = framer_.parse(*sink_, turn.budget(), turn.frames);
-  for (int i = 0; i < kReadsPerMove && stop == Framer::Stop::kNeedBytes && !read_ended_; ++i) {
+  // Not beyond the budget: what is read and not parsed holds a block.
+  for (int i = 0;
+       i < kReadsPerMove && stop == Framer::Stop::kNeedBytes && !read_ended_ && turn.budget() != 0;
+       ++i) {
     const Read result = read_once();
     if (result == Read::kNothing) break;
     stop = framer_.parse(*sink_, turn.budget(), turn.frames);

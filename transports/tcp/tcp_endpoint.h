@@ -3,8 +3,9 @@
 // on_down().
 //
 // Life: dialling -> open -> broken (known here) -> down (reported to the sink). An accepted one
-// starts open.
+// owes its preamble until it is open.
 // Sending: a post writes straight to the socket; what the socket does not take waits in the queue.
+// First frames of a dialler follow its preamble; the acceptor's preamble goes with its first frame.
 // Receiving: the framer says where to read to and what it found.
 // Threads: under the engine's lock. Ownership: the engine's; registered in the transport's Shared
 // while it lives.
@@ -43,10 +44,17 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
   void move_waiting(Turn& turn) noexcept;
 
  private:
-  enum class State : std::uint8_t { kDialling, kOpen, kBroken, kDown };
+  enum class State : std::uint8_t { kDialling, kOwesPreamble, kOpen, kBroken, kDown };
 
   void dial(Turn& turn) noexcept;
-  void become_open(Fd fd, std::uint64_t peer_node) noexcept;
+  void become_open(Fd fd, std::uint64_t peer_node, State state) noexcept;
+  bool crc_towards(std::uint64_t peer_node) const noexcept;
+  core::Post post_early(const core::Frame& frame) noexcept;
+  void send_preamble(int flags) noexcept;
+  /// No frame of ours goes with it.
+  void pay_preamble() noexcept {
+    if (state_ == State::kOwesPreamble) send_preamble(0);
+  }
   void watch(int fd, std::uint32_t events) noexcept;
   void unwatch(int fd) noexcept;
   int watched_fd() const noexcept;

@@ -27,8 +27,11 @@ core::Post TcpEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(!frame.header.empty() && frame.header.size() <= core::kHeaderBytesMax &&
                      frame.payload.size() <= kPayloadBytesMax,
                  "a frame keeps to the transport's limits");
-  if (state_ != State::kOpen) [[unlikely]]
-    return core::Post::kRetry;
+  if (state_ != State::kOpen) [[unlikely]] {
+    if (state_ == State::kDialling) return post_early(frame);
+    if (state_ == State::kOwesPreamble) send_preamble(MSG_MORE);
+    if (state_ != State::kOpen) return core::Post::kRetry;
+  }
   if (!out_.empty()) [[unlikely]]
     return enqueue(frame);
   Head head;
@@ -40,6 +43,28 @@ core::Post TcpEndpoint::post(const core::Frame& frame) noexcept {
   if (written == head.bytes + frame.payload.size()) [[likely]]
     return core::Post::kDone;
   return enqueue_rest(frame, head.view(), written);
+}
+
+/// The first frames, such as a hello, are sent with our preamble, which spares a round trip. If the
+/// peer's node is not known, nor is whether its payload needs a checksum.
+core::Post TcpEndpoint::post_early(const core::Frame& frame) noexcept {
+  if (!dialler_->peer_node()) return core::Post::kRetry;
+  Head head;
+  encode_head(frame, crc_towards(*dialler_->peer_node()), head);
+  if (!dialler_->say_at_once(head.view(), frame.payload)) return core::Post::kRetry;
+  stats_.count_sent(frame.header.size() + frame.payload.size());
+  return core::Post::kDone;
+}
+
+/// flags: MSG_MORE if a frame follows at once.
+void TcpEndpoint::send_preamble(int flags) noexcept {
+  const auto preamble = encode_preamble(shared_.node);
+  state_ = State::kOpen;
+  const ssize_t sent =
+      ::send(fd_.number(), preamble.data(), preamble.size(), MSG_DONTWAIT | MSG_NOSIGNAL | flags);
+  if (sent != static_cast<ssize_t>(preamble.size()))
+    fail_with(Errc::kDown, "tcp: " + described_ + ": " +
+                               (sent < 0 ? errno_text(errno) : "cannot send its preamble"));
 }
 
 std::size_t TcpEndpoint::write_frame(Head& head, Bytes payload) noexcept {

@@ -3,6 +3,9 @@
 // silent or someone else's; settings; and what a process tells of itself.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstddef>
+
 #include "tests/unit/transports/tcp/relay.h"
 #include "tests/unit/transports/tcp/subject.h"
 #include "transports/tcp/tcp_dialler.h"
@@ -88,6 +91,41 @@ TEST_CASE("a transport that is opened again listens where it did, if it can") {
     const auto third = opened_again(settings, address);  // taken by the second
     CHECK(kit::listening_port(*third) != kit::listening_port(*second));
   }
+}
+
+// ... and at each address anew.
+TEST_CASE("the first frame goes with the preamble, before anybody has answered") {
+  const auto subject = kit::two_nodes();
+  Rig rig(subject);
+  const kit::Listener deaf, silent;
+  Dial dial(rig, address_of({dead_end(), deaf.where(), silent.where()}, 2));
+  dial.sent = dial.a.post_pattern(1, 8, 8) == Post::kDone;
+  REQUIRE(dial.sent);
+  dial.impatient = true;
+  Fd accepted;
+  std::array<std::byte, 256> heard{};
+  std::size_t bytes = 0;
+  CHECK(dial.until([&] {
+    if (!accepted) accepted = silent.accept();
+    const auto room = MutableBytes(heard).subspan(bytes);
+    const ssize_t count =
+        accepted ? ::recv(accepted.number(), room.data(), room.size(), MSG_DONTWAIT) : -1;
+    if (count > 0) bytes += static_cast<std::size_t>(count);
+    return bytes >= kPreambleBytes + sizeof(Prelude) + 8 + 8;
+  }));
+  CHECK(decode_preamble(Bytes(heard).first(kPreambleBytes)).has_value());
+  CHECK(static_cast<std::uint8_t>(heard[kPreambleBytes + offsetof(Prelude, magic)]) == kFrameMagic);
+}
+
+TEST_CASE("if it is not known whose node answers, no frame goes before it has") {
+  const auto subject = kit::two_nodes();
+  Rig rig(subject);
+  Reachable contact;
+  contact.network = network_hash();
+  const kit::Listener silent;
+  contact.sockets = {silent.where()};
+  Dial dial(rig, encode_contact(contact));
+  CHECK(dial.a.post_pattern(1, 8, 8) == Post::kRetry);
 }
 
 TEST_CASE("a dead address is passed over") {
