@@ -149,7 +149,7 @@ void Dialler::forget_failed_dials() noexcept {
 // traffic, but its hello tells what else the peer reaches, and its path can carry tickets.
 std::vector<std::string> Dialler::to_dial(const Peer& peer) const {
   const RoutingView routing = parts_.peers.view(peer, parts_.switching.in_force());
-  const std::vector<Candidate> candidates = parts_.peers.reachable(peer);
+  const Candidates candidates = parts_.peers.reachable(peer);
   const auto not_now = [&](const std::string& name) {
     const TransportSlot* slot = parts_.slots.find(name);
     return slot != nullptr && !parts_.tickets.can_dial(peer, *slot);

@@ -87,12 +87,11 @@ std::optional<std::uint32_t> Peers::cost_to(const Peer& peer, const TransportSlo
   return address == peer.addresses.end() ? std::nullopt : at(address->second);
 }
 
-std::vector<Candidate> Peers::reachable(const Peer& peer) const {
-  std::vector<Candidate> candidates;
-  candidates.reserve(slots_.all().size());
+Candidates Peers::reachable(const Peer& peer) const {
+  Candidates candidates;
   for (const auto& slot : slots_.all()) {
     if (const auto cost = cost_to(peer, *slot))
-      candidates.push_back({slot->name(), slot->caps.exclusivity, *cost});
+      candidates.add({slot->name(), slot->caps.exclusivity, *cost});
   }
   return candidates;
 }

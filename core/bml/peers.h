@@ -62,7 +62,7 @@ class Peers {
                      const std::map<std::string, Blob>& addresses) const;
 
   /// The transports by which the pair can connect now, with their default exclusivity.
-  std::vector<Candidate> reachable(const Peer& peer) const;
+  Candidates reachable(const Peer& peer) const;
   /// Would choose() find one? For many peers, of which it looks at as little as it can.
   bool any_permitted(const Peer& peer, const Routing& routing) const;
   /// The transport that `routing` gives the pair; empty: none.

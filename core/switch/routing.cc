@@ -11,22 +11,24 @@
 namespace livebtl::core {
 namespace {
 
-using Ranked = std::vector<Candidate>;  // exclusivity as tuned; best first
+using Ranked = Candidates;  // exclusivity as tuned; best first
+
+bool is_better(const Candidate& one, const Candidate& other) noexcept {
+  if (one.exclusivity != other.exclusivity) return one.exclusivity > other.exclusivity;
+  return std::tie(one.cost, one.name) < std::tie(other.cost, other.name);
+}
 
 /// The reachable ones that the routing leaves, including moved-from ones.
 Ranked rank(const RoutingView& routing, std::span<const Candidate> reachable) {
   Ranked ranked;
-  ranked.reserve(reachable.size());
   for (const Candidate& candidate : reachable) {
     if (!routing.leaves(candidate.name)) continue;
     const Tuning tuning = routing.tuned(candidate.name);
-    ranked.push_back(
+    ranked.add(
         {candidate.name, tuning.exclusivity.value_or(candidate.exclusivity), candidate.cost});
+    for (auto* at = ranked.end() - 1; at != ranked.begin() && is_better(at[0], at[-1]); --at)
+      std::swap(at[0], at[-1]);
   }
-  std::sort(ranked.begin(), ranked.end(), [](const Candidate& one, const Candidate& other) {
-    if (one.exclusivity != other.exclusivity) return one.exclusivity > other.exclusivity;
-    return std::tie(one.cost, one.name) < std::tie(other.cost, other.name);
-  });
   return ranked;
 }
 

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/single_copy.h"
 #include "base/transport_name.h"
 
@@ -116,6 +117,27 @@ struct Candidate {
   std::string_view name;          // whose text outlives it
   std::uint32_t exclusivity = 0;  // default
   std::uint32_t cost = 0;  // as Transport::cost(); at equal exclusivity the lowest comes first
+};
+
+/// Several, at most kTransportsMax, without memory from the heap: they are computed for every peer in
+/// each step of a ladder.
+class Candidates {
+ public:
+  void add(const Candidate& candidate) noexcept {
+    LIVEBTL_ASSERT(count_ < all_.size(), "a process has at most kTransportsMax transports");
+    all_[count_++] = candidate;
+  }
+  bool empty() const noexcept { return count_ == 0; }
+  std::size_t size() const noexcept { return count_; }
+  const Candidate& front() const noexcept { return all_.front(); }
+  Candidate* begin() noexcept { return all_.data(); }
+  Candidate* end() noexcept { return all_.data() + count_; }
+  const Candidate* begin() const noexcept { return all_.data(); }
+  const Candidate* end() const noexcept { return all_.data() + count_; }
+
+ private:
+  std::array<Candidate, kTransportsMax> all_;
+  std::size_t count_ = 0;
 };
 
 /// The transport that a pair uses for its ordered lane; nullopt: none is permitted.

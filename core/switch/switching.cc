@@ -213,7 +213,7 @@ void Switching::keep_pairs(const RungReport& counted) noexcept {
 bool Switching::pair_ready(Peer& peer) noexcept {
   if (order_.rung == Rung::kNew) return true;
   // Computed once, as this is done in every turn of a ladder, for every peer.
-  const std::vector<Candidate> reachable = parts_.peers.reachable(peer);
+  const Candidates reachable = parts_.peers.reachable(peer);
   const auto choice = [&](const Routing& routing) {
     return choose(parts_.peers.view(peer, routing), reachable).value_or("");
   };

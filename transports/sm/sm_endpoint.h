@@ -68,7 +68,8 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   void settle() noexcept;
   /// Only in progress().
   void take_down(const Error& why) noexcept;
-  void fall_asleep() noexcept { in_.fall_asleep(); }
+  /// false: it was asleep.
+  bool fall_asleep() noexcept { return in_.fall_asleep(); }
   void wake() noexcept { in_.wake(); }
   /// Reports exposed payloads that were read, and returns how many; shares what is refused.
   std::size_t settle_exposed() noexcept;

@@ -38,12 +38,13 @@ std::uint64_t RingReader::step_over(std::uint64_t word) noexcept {
   return commit_at(next_).load(std::memory_order_acquire);
 }
 
-void RingReader::turn_sleep(bool asleep) noexcept {
-  if (words_ == nullptr || (sleep_count_ % 2 == 1) == asleep) return;
+bool RingReader::turn_sleep(bool asleep) noexcept {
+  if (words_ == nullptr || (sleep_count_ % 2 == 1) == asleep) return false;
   ++sleep_count_;
   // A read-modify-write, so that a writer that reads with one is ordered with us.
   std::atomic_ref<std::uint32_t>(words_->sleeping)
       .exchange(sleep_count_, std::memory_order_acq_rel);
+  return true;
 }
 
 }  // namespace livebtl::sm

@@ -188,8 +188,8 @@ class RingReader {
   void release() noexcept { free_bytes(length_); }
 
   /// Tells the writer to ring the bell. The caller orders it before its last waiting(), see
-  /// sm_bell.h.
-  void fall_asleep() noexcept { turn_sleep(true); }
+  /// sm_bell.h. false: it has been told already.
+  bool fall_asleep() noexcept { return turn_sleep(true); }
   void wake() noexcept { turn_sleep(false); }
 
  private:
@@ -199,7 +199,7 @@ class RingReader {
     head_ += count;
     std::atomic_ref<std::uint64_t>(words_->head).store(head_, std::memory_order_release);
   }
-  void turn_sleep(bool asleep) noexcept;
+  bool turn_sleep(bool asleep) noexcept;
 
   std::byte* next_ = nullptr;  // where we stand
   std::byte* end_ = nullptr;

@@ -154,11 +154,14 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
   return moved;
 }
 
+// The barrier interrupts other processors. It is needed only for writers that have not been told
+// since the last one that we sleep.
 bool SmTransport::arm() noexcept {
-  for (SmEndpoint* endpoint : polled_) endpoint->fall_asleep();
-  asleep_ = true;
+  bool told = false;
+  for (SmEndpoint* endpoint : polled_) told = endpoint->fall_asleep() || told;
+  asleep_ = armed_ = true;
   sockets_due_ = std::numeric_limits<TimeNs>::min();
-  barrier_everywhere();
+  if (told) barrier_everywhere();
   exposed_news_ = std::ranges::any_of(exposing_, &SmEndpoint::has_news_of_exposed);
   return !exposed_news_ && std::ranges::none_of(polled_, [](const SmEndpoint* endpoint) {
     return endpoint->waiting() || endpoint->dialling() || endpoint->closing();

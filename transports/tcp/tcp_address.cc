@@ -125,6 +125,7 @@ Result<Reachable> decode_address(Bytes bytes) {
       reader.rest().size() != count * kSocketBytes) {
     return fail(Errc::kInvalid, "tcp: malformed address: its length does not fit its count");
   }
+  reachable.sockets.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const auto socket = take_socket(reader);
     if (!socket)
