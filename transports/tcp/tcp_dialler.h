@@ -25,7 +25,7 @@ class Dialler {
   /// Goes on as far as it can without waiting.
   State step(TimeNs now);
 
-  /// Who must answer; nullopt: not known.
+  /// The node that must answer; nullopt: not known.
   const std::optional<std::uint64_t>& peer_node() const noexcept { return peer_node_; }
   /// Follows our preamble at each address. false: it may not, as one connection is made already or
   /// it is too much.

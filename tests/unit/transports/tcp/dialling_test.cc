@@ -3,9 +3,6 @@
 // silent or someone else's; settings; and what a process tells of itself.
 #include <doctest/doctest.h>
 
-#include <array>
-#include <cstddef>
-
 #include "tests/unit/transports/tcp/relay.h"
 #include "tests/unit/transports/tcp/subject.h"
 #include "transports/tcp/tcp_dialler.h"
@@ -16,20 +13,6 @@ namespace {
 using conformance::End;
 using conformance::Rig;
 using core::Post;
-
-/// An address where nobody listens.
-SocketAddress dead_end() {
-  const kit::Listener gone;
-  return gone.where();
-}
-
-Blob address_of(const std::vector<SocketAddress>& sockets, std::uint64_t node) {
-  Reachable reachable;
-  reachable.network = network_hash();
-  reachable.node = node;
-  reachable.sockets = sockets;
-  return encode_address(reachable);
-}
 
 /// Dials from A; advances A's clock by a second per turn, so that what can time out does.
 struct Dial {
@@ -93,45 +76,10 @@ TEST_CASE("a transport that is opened again listens where it did, if it can") {
   }
 }
 
-// ... and at each address anew.
-TEST_CASE("the first frame goes with the preamble, before anybody has answered") {
-  const auto subject = kit::two_nodes();
-  Rig rig(subject);
-  const kit::Listener deaf, silent;
-  Dial dial(rig, address_of({dead_end(), deaf.where(), silent.where()}, 2));
-  dial.sent = dial.a.post_pattern(1, 8, 8) == Post::kDone;
-  REQUIRE(dial.sent);
-  dial.impatient = true;
-  Fd accepted;
-  std::array<std::byte, 256> heard{};
-  std::size_t bytes = 0;
-  CHECK(dial.until([&] {
-    if (!accepted) accepted = silent.accept();
-    const auto room = MutableBytes(heard).subspan(bytes);
-    const ssize_t count =
-        accepted ? ::recv(accepted.number(), room.data(), room.size(), MSG_DONTWAIT) : -1;
-    if (count > 0) bytes += static_cast<std::size_t>(count);
-    return bytes >= kPreambleBytes + sizeof(Prelude) + 8 + 8;
-  }));
-  CHECK(decode_preamble(Bytes(heard).first(kPreambleBytes)).has_value());
-  CHECK(static_cast<std::uint8_t>(heard[kPreambleBytes + offsetof(Prelude, magic)]) == kFrameMagic);
-}
-
-TEST_CASE("if it is not known whose node answers, no frame goes before it has") {
-  const auto subject = kit::two_nodes();
-  Rig rig(subject);
-  Reachable contact;
-  contact.network = network_hash();
-  const kit::Listener silent;
-  contact.sockets = {silent.where()};
-  Dial dial(rig, encode_contact(contact));
-  CHECK(dial.a.post_pattern(1, 8, 8) == Post::kRetry);
-}
-
 TEST_CASE("a dead address is passed over") {
   const auto subject = kit::two_nodes();
   Rig rig(subject);
-  Dial dial(rig, address_of({dead_end(), dead_end(), kit::where(rig.b())}, 2));
+  Dial dial(rig, kit::address_of({kit::dead_end(), kit::dead_end(), kit::where(rig.b())}, 2));
   CHECK(dial.until([&] { return dial.b.frames == 1; }));
   CHECK(dial.a.downs.empty());
 }
@@ -140,7 +88,7 @@ TEST_CASE("an address that accepts and never answers is passed over when its tim
   const auto subject = kit::two_nodes();
   Rig rig(subject);
   const kit::Listener silent;
-  Dial dial(rig, address_of({silent.where(), kit::where(rig.b())}, 2));
+  Dial dial(rig, kit::address_of({silent.where(), kit::where(rig.b())}, 2));
   rig.settle();
   CHECK(!dial.sent);
   dial.later = kPreambleLimitNs;
@@ -151,7 +99,7 @@ TEST_CASE("an address where something else answers is passed over") {
   const auto subject = kit::two_nodes();
   Rig rig(subject);
   const kit::Listener other;
-  Dial dial(rig, address_of({other.where(), kit::where(rig.b())}, 2));
+  Dial dial(rig, kit::address_of({other.where(), kit::where(rig.b())}, 2));
   Fd answering;
   CHECK(dial.until([&] {
     if (!answering) {
@@ -166,7 +114,7 @@ TEST_CASE("an address where another node answers is passed over") {
   const auto subject = kit::two_nodes();
   Rig rig(subject);
   conformance::Side other(*subject.make(3));
-  Dial dial(rig, address_of({kit::where(other), kit::where(rig.b())}, 2));
+  Dial dial(rig, kit::address_of({kit::where(other), kit::where(rig.b())}, 2));
   CHECK(dial.until([&] {
     other.turn();
     return dial.b.frames == 1;
@@ -177,8 +125,8 @@ TEST_CASE("if none answers on_down names each address and why") {
   const auto subject = kit::two_nodes();
   Rig rig(subject);
   const kit::Listener silent;
-  const SocketAddress dead = dead_end();
-  Dial dial(rig, address_of({dead, silent.where(), kit::where(rig.b())}, 77));
+  const SocketAddress dead = kit::dead_end();
+  Dial dial(rig, kit::address_of({dead, silent.where(), kit::where(rig.b())}, 77));
   dial.impatient = true;
   REQUIRE(dial.until([&] { return !dial.a.downs.empty(); }));
   CHECK(dial.a.downs.size() == 1);
@@ -251,7 +199,7 @@ TEST_CASE("settings that cannot be followed are errors that name them") {
 TEST_CASE("a port that was asked for is the one that is told") {
   Settings settings;
   settings.tcp_if = {"127.0.0.1"};
-  settings.tcp_port = dead_end().port;
+  settings.tcp_port = kit::dead_end().port;
   const auto made = kit::make_transport(settings, 1, 1);
   REQUIRE(made.has_value());
   CHECK(decode_address((*made)->contact())->sockets[0].port == settings.tcp_port);

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "transports/tcp/tcp_address.h"
+#include "transports/tcp/tcp_interfaces.h"
 
 namespace livebtl::tcp::kit {
 
@@ -59,6 +60,21 @@ class Relay {
   SocketAddress target_;
   std::vector<Pair> pairs_;
 };
+
+/// An address where nobody listens.
+inline SocketAddress dead_end() {
+  const Listener gone;
+  return gone.where();
+}
+
+/// An address as a peer of that node would tell it.
+inline Blob address_of(const std::vector<SocketAddress>& sockets, std::uint64_t node) {
+  Reachable reachable;
+  reachable.network = network_hash();
+  reachable.node = node;
+  reachable.sockets = sockets;
+  return encode_address(reachable);
+}
 
 /// A raw connection, driven by the test.
 class Stranger {
