@@ -41,7 +41,7 @@ std::string problem_of(const Parse& parse, std::string_view section, const std::
     return name + " is for one job; give it as LIVEBTL_" + name + " in the job's environment";
   if (std::ranges::find(parse.found, name, &Assignment::name) != parse.found.end())
     return name +
-           " stands here twice, or its value goes on in the next line; write it once, in one line";
+           " is set twice, or its value continues on the next line; write it once, on one line";
   return {};
 }
 
@@ -72,7 +72,7 @@ Status check_file(const struct stat& facts, const std::string& path) {
                                  " belongs to another user; make it your own, or name another "
                                  "directory by XDG_CONFIG_HOME");
   if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return fail(Errc::kAuth, path + " may be written by others; say: chmod go-w " + path);
+    return fail(Errc::kAuth, path + " can be written by others; run: chmod go-w " + path);
   if (facts.st_size > static_cast<off_t>(kFileBytesMax))
     return fail(Errc::kInvalid,
                 path + " is longer than " + std::to_string(kFileBytesMax) + " bytes");

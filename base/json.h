@@ -93,7 +93,7 @@ inline Result<Json> parse_json(std::string_view text, int depth_max) {
   const bool whole = Json::sax_parse(text.begin(), text.end(), &reader);
   if (reader.too_deep())
     return fail(Errc::kLimit, "JSON nested more than " + std::to_string(depth_max) + " deep");
-  if (reader.repeated()) return fail(Errc::kInvalid, "a JSON object with a key that stands twice");
+  if (reader.repeated()) return fail(Errc::kInvalid, "a JSON object with a repeated key");
   if (!whole) return fail(Errc::kInvalid, "not a JSON document");
   return std::move(reader.document());
 }

@@ -65,8 +65,7 @@ OneEngine& one_engine() {
   static auto& kept = *[] {
     if (::pthread_atfork(nullptr, nullptr, [] { one_engine().enter_child(); }) != 0)
       log(LogLevel::kWarn, "runtime",
-          "no memory for a fork handler: a child that is forked just as the engine ends may wait "
-          "for that for ever");
+          "no memory for a fork handler: a child that is forked just as the engine ends may hang");
     return new OneEngine;
   }();
   return kept;
@@ -118,7 +117,8 @@ Result<Kinds> wanted_kinds(const Settings& settings) {
     return fail(
         Errc::kInvalid,
         "LIVEBTL_TRANSPORTS names more than " + std::to_string(kTransportsMax) + " transports" +
-            (settings.transports_beside_default ? ", those counted that are used anyhow" : ""));
+            (settings.transports_beside_default ? ", counting those that are used by default"
+                                                : ""));
   const std::size_t room_for_family = kTransportsMax - names->size() + 1;
   Kinds wanted;
   for (const std::string& name : *names) {

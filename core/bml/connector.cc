@@ -74,7 +74,7 @@ void Connector::turn() noexcept {
 void Connector::keep_time() noexcept {
   for (auto& path : unauthenticated_) {
     if (context_.now <= path->deadline || path->down()) continue;
-    log_refused(*path, "it did not say a good hello in time");
+    log_refused(*path, "it sent no valid hello in time");
     path->break_down({Errc::kTimeout, "no hello in time"});
   }
 }
@@ -247,7 +247,7 @@ void Connector::fenced_off(Path& path) noexcept {
 void Connector::log_refused(const Path& path, const std::string& text) noexcept {
   if (!refusals_logged_.allow(context_.now)) return;  // a flood must not fill the log
   log(LogLevel::kWarn, "engine",
-      "dropped a connection that did not prove itself, %s: %s (%llu such lines withheld)",
+      "dropped an unauthenticated connection, %s: %s (%llu such lines withheld)",
       path.endpoint->describe().c_str(), text.c_str(),
       static_cast<unsigned long long>(refusals_logged_.suppressed()));
 }
@@ -279,9 +279,9 @@ void Connector::opened(Path& path) noexcept {
   // Its death was proved while its last message of this handshake was on its way.
   if (record.lost) return path.break_down({Errc::kPeerLost, "the peer is lost"});
   if (!streams_fit(record, theirs)) {
-    path.break_down({Errc::kPeerLost, "the streams of the pair do not fit together"});
+    path.break_down({Errc::kPeerLost, "the two ends of the pair disagree on what was sent"});
     return parts_.losses.lose_peer(
-        record, "its stream does not fit to ours (restored from another moment?)");
+        record, "its stream does not match ours (restored from a snapshot of another moment?)");
   }
   adopt_path(path, record);
   path.state = Path::State::kOpen;

@@ -55,9 +55,9 @@ bool Dialler::dial(Peer& peer, TransportSlot& slot) {
   const bool own = peer.process == context_.config.process;
   const Blob address = own ? slot.transport->address() : peer.addresses[slot.name()];
   const bool can_dial = parts_.tickets.can_dial(peer, slot);
-  auto endpoint = can_dial
-                      ? slot.transport->connect(address)
-                      : fail(Errc::kUnreachable, "it connects only over a path of another one");
+  auto endpoint =
+      can_dial ? slot.transport->connect(address)
+               : fail(Errc::kUnreachable, "it connects only over a path of another transport");
   if (!endpoint) {
     log(LogLevel::kInfo, "engine", "cannot dial %s by %s: %s", peer.name().c_str(),
         slot.name().c_str(), endpoint.error().text.c_str());

@@ -100,7 +100,7 @@ void Elector::stop_sending(Peer& peer, const char* why) noexcept {
   mark_left_bulk(peer);
   ++peer.generation;
   sender_.mark_dirty(peer);
-  log(LogLevel::kInfo, "engine", "pair %s sends by nothing (was %s): %s", peer.name().c_str(),
+  log(LogLevel::kInfo, "engine", "pair %s has no path to send on (was %s): %s", peer.name().c_str(),
       from.slot.name().c_str(), why);
 }
 

@@ -177,8 +177,9 @@ void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
   if (!peer.left_well()) {
     const std::uint64_t missing = peer.frames_missing();
     log(LogLevel::kError, "engine", "%s is lost: %s%s", peer.name().c_str(), why.c_str(),
-        missing == 0 ? ""
-                     : (", and " + std::to_string(missing) + " frames of it did not come").c_str());
+        missing == 0
+            ? ""
+            : (", and " + std::to_string(missing) + " of its frames never arrived").c_str());
     note(peer, "", why);
     context_.events.push({EngineEvent::Kind::kPeerLost, peer.process, ""});
   }

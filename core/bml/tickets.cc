@@ -65,7 +65,7 @@ bool Tickets::admits(const Peer& peer) noexcept {
     return path->admitted_for == peer.process && !path->down();
   });
   if (begun < kAdmittedMax) return true;
-  warn(peer, "it begins connections and says no hello; this one is refused");
+  warn(peer, "it opens connections and sends no hello; this one is refused");
   return false;
 }
 

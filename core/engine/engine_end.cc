@@ -44,7 +44,7 @@ bool EngineCore::waited_for_all(Lingering& lingering, TimeNs at_most) noexcept {
   // What a hold keeps back is sent when it ends: its lease is bounded.
   if (core_.hold.parks()) {
     if (!std::exchange(lingering.hold_told, true))
-      log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");
+      log(LogLevel::kWarn, "hold", "this process is about to end, but waits: the job is held");
     lingering.until = now + at_most;
   } else if (now >= lingering.tell_at) {
     name_unsettled(false);
@@ -74,7 +74,7 @@ void EngineCore::name_unsettled(bool gives_up) noexcept {
           peer.name().c_str(), what.c_str());
     } else {
       log(LogLevel::kWarn, "engine",
-          "this process would end, and waits for %s to take %s, or to be proved dead "
+          "this process is about to end, but waits for %s to take %s, or to be proved dead "
           "(LIVEBTL_LINGER_MS bounds the wait)",
           peer.name().c_str(), what.c_str());
     }

@@ -108,7 +108,7 @@ void Boxes::on_note(Path& path, std::uint64_t seq) noexcept {
       if (answers) on_refused(path);
       return;
   }
-  path.break_down({Errc::kCorrupt, "the peer says of a fast box what nobody can say"});
+  path.break_down({Errc::kCorrupt, "the peer sent an invalid note about a fast box"});
 }
 
 // A granted box is reclaimed this way.

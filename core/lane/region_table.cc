@@ -41,10 +41,11 @@ Status RegionTable::check_sort(std::uint32_t space, bool wished) {
   const auto sort = wishing_.try_emplace(space, wished).first;
   if (sort->second == wished) return {};
   return fail(Errc::kInvalid,
-              wished ? "a key is wished where livebtl has made one: wish keys for all regions of a "
-                       "space, or open a port of another space for these"
-                     : "no key is wished where one was: wish keys for all regions of a space, or "
-                       "open a port of another space for these");
+              wished
+                  ? "a key is requested where livebtl has made one: request keys for all regions "
+                    "of a space, or open a port of another space for these"
+                  : "no key is requested where one was: request keys for all regions of a "
+                    "space, or open a port of another space for these");
 }
 
 Result<std::uint64_t> RegionTable::add(std::uint32_t space, const RegionRequest& request) {
@@ -60,8 +61,9 @@ Result<std::uint64_t> RegionTable::add(std::uint32_t space, const RegionRequest&
     return tl::unexpected(checked.error());
   if (request.key.has_value()) {
     if (!wished_.try_emplace({space, *request.key}, region).second) {
-      return fail(Errc::kInvalid, "the wished region key " + std::to_string(*request.key) +
-                                      " is in use; wish another, or deregister its region first");
+      return fail(Errc::kInvalid,
+                  "the requested region key " + std::to_string(*request.key) +
+                      " is in use; request another, or deregister its region first");
     }
     ++count_;
     return *request.key;

@@ -26,7 +26,8 @@ constexpr std::string_view kAcceptorRefuses = "livebtl hello refused by acceptor
 constexpr const char* kLevelsDiffer =
     "one side authenticates and the other does not: LIVEBTL_AUTH must be the same everywhere";
 constexpr const char* kSecretsDiffer =
-    "the peer does not know this job's secret: a stranger, or LIVEBTL_SECRET_FILE differs there";
+    "the peer does not know this job's secret: it is an unknown process, or its "
+    "LIVEBTL_SECRET_FILE differs";
 
 // The largest message leaves no room to spare: head, nonce, dialled, fixed facts, job, label,
 // addresses, MAC.
@@ -94,7 +95,7 @@ namespace {
 
 std::string other_job(const std::string& theirs, const std::string& mine) {
   return "the peer belongs to job " + theirs + " and this process to " + mine +
-         "; where no launcher says it, LIVEBTL_JOB must be alike in all processes of a job";
+         "; where no launcher sets it, LIVEBTL_JOB must be the same in all processes of a job";
 }
 
 }  // namespace

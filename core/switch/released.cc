@@ -168,7 +168,7 @@ void Holdings::add_process(long pid, const std::string& whose,
     if (counts(file)) held.push_back(file + " is open as descriptor " + entry.filename().string());
   });
   if (error && pid == ::getpid())
-    held.push_back("whatever is open cannot be looked at (" + proc(pid, "fd") + ": " +
+    held.push_back("open descriptors cannot be inspected (" + proc(pid, "fd") + ": " +
                    error.message() + "; is ulimit -n used up?): unknown descriptors");
   const std::set<std::string> mapped = mapped_files(pid);
   for (const std::string& file : mapped) {

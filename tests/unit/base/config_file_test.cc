@@ -70,8 +70,8 @@ TEST_CASE("a line is a name and a value; names in any case, comments and empty l
 TEST_CASE("what is no such line is refused with its number and what to do") {
   CHECK(says(refused("crc = never\nnonsense\n"), "FILE:2: a line is NAME = VALUE"));
   CHECK(says(refused("[site]\ncrc = never\n"), "FILE:2: there are no sections"));
-  CHECK(says(refused("crc = never\nCRC = always\n"), "FILE:2: CRC stands here twice"));
-  CHECK(says(refused("transports = sm,\n  tcp\n"), "FILE:2: TRANSPORTS stands here twice"));
+  CHECK(says(refused("crc = never\nCRC = always\n"), "FILE:2: CRC is set twice"));
+  CHECK(says(refused("transports = sm,\n  tcp\n"), "FILE:2: TRANSPORTS is set twice"));
   CHECK(says(refused("size = 4\n"), "give it as LIVEBTL_SIZE"));
   CHECK(says(refused("job = x\n"), "give it as LIVEBTL_JOB"));
   CHECK(says(refused("secret_fd = 3\n"), "give it as LIVEBTL_SECRET_FD"));

@@ -120,7 +120,7 @@ TEST_CASE("that nothing can be looked at is told, for it proves nothing") {
   const auto held = wanted.held();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE(held.size() == 1);
-  CHECK(has(held[0], "cannot be looked at"));
+  CHECK(has(held[0], "cannot be inspected"));
   CHECK(wanted.held().empty());
 }
 
