@@ -128,12 +128,12 @@ bool SmTransport::introduce(Unauthenticated& connection, core::TransportSink& ac
   if (!received->complete) return false;
   const Setup& setup = received->setup;
   if (setup.to != process_ || setup.node != node_ || setup.from == ProcessId{}) {
-    refuse({Errc::kInvalid, "an sm peer looks for another process"});
+    refuse({Errc::kInvalid, "an sm peer wants to reach another process"});
     return true;
   }
   if (setup.ring_bytes != ring_bytes_) {
     refuse({Errc::kInvalid,
-            "an sm peer has another ring size; set LIVEBTL_SM_RING_BYTES alike on all"});
+            "an sm peer has another ring size; set the same LIVEBTL_SM_RING_BYTES for all"});
     return true;
   }
   auto segment = Segment::adopt(received->memory, ring_bytes_);

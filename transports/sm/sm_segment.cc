@@ -54,7 +54,7 @@ Result<Segment> Segment::adopt(const Fd& memory, std::size_t ring_bytes) {
   if (seals < 0 || (seals & kSeals) != kSeals)
     return fail(Errc::kInvalid, "the peer's memory is not sealed against resizing");
   if (!S_ISREG(status.st_mode) || status.st_size != static_cast<off_t>(segment_bytes(ring_bytes)))
-    return fail(Errc::kInvalid, "the peer's memory has not the size that it names");
+    return fail(Errc::kInvalid, "the peer's memory does not have the size that it should");
   return map(memory, ring_bytes);
 }
 

@@ -158,7 +158,9 @@ Result<ReceivedSetup> receive_setup(const Fd& socket) {
   if (count != static_cast<ssize_t>(sizeof(Setup)) || !received.memory ||
       received.setup.magic != Setup::kMagic || received.setup.version != Setup{}.version ||
       received.setup.reserved != 0)
-    return fail(Errc::kInvalid, "a stranger on the sm socket: not a livebtl setup message");
+    return fail(Errc::kInvalid,
+                "an unknown process connected to the sm socket and sent something that is no "
+                "livebtl setup message");
   received.complete = true;
   return received;
 }

@@ -129,7 +129,7 @@ void Arrivals::sweep(TimeNs now) noexcept {
   const auto over = [&](const std::unique_ptr<Arrival>& arrival) {
     if (!arrival->is_over(now)) return false;
     if (arrival->timed_out())
-      log_unauthenticated(shared_, now, arrival->from(), "said nothing sensible in time");
+      log_unauthenticated(shared_, now, arrival->from(), "sent nothing valid in time");
     return true;
   };
   arrivals_.erase(std::remove_if(arrivals_.begin(), arrivals_.end(), over), arrivals_.end());

@@ -47,7 +47,7 @@ Device::~Device() {
 Status Device::set_up() {
   ibv_device_attr limits{};
   if (const int error = calls_.query_device(port_.context, &limits); error != 0)
-    return fail(Errc::kDown, "verbs: " + port_.device + " cannot be asked: " + errno_text(error));
+    return fail(Errc::kDown, "verbs: " + port_.device + " cannot be queried: " + errno_text(error));
   const auto at_most = [](int limit) { return static_cast<std::uint32_t>(std::max(0, limit)); };
   receives_max_ = std::min({at_most(limits.max_srq_wr),
                             at_most(limits.max_cqe) - std::min(at_most(limits.max_cqe), kSendsMax),

@@ -178,7 +178,7 @@ Result<Calls*> Library::open() {
   // drivers' queues away from the device. Later kernels do not need it; there it does nothing.
   if (const int error = opened.fork_init_.call(); error != 0) {
     log(LogLevel::kInfo, "verbs",
-        "another library was here first, so queues are not protected against fork: %s",
+        "another library used libibverbs first, so queues are not protected against fork: %s",
         std::strerror(error));
   }
   return &opened;

@@ -74,7 +74,7 @@ Result<PortState> look_at_port(Calls& calls, ibv_context* context, std::uint8_t 
   const std::string name = "port " + std::to_string(port);
   ibv_port_attr found{};
   if (const int error = calls.query_port(context, port, &found); error != 0)
-    return fail(Errc::kDown, name + " cannot be asked: " + errno_text(error));
+    return fail(Errc::kDown, name + " cannot be queried: " + errno_text(error));
   if (found.state != IBV_PORT_ACTIVE)
     return fail(Errc::kUnreachable, name + " is " + state_name(found.state));
   const bool infiniband = found.link_layer != IBV_LINK_LAYER_ETHERNET;
@@ -110,7 +110,7 @@ Result<OpenPort> open_port_of(Calls& calls, ibv_device& device, const Wish& wish
   ibv_device_attr attributes{};
   if (const int error = calls.query_device(opened.context, &attributes); error != 0) {
     calls.close_device(opened.context);
-    return fail(Errc::kDown, opened.device + " cannot be asked: " + errno_text(error));
+    return fail(Errc::kDown, opened.device + " cannot be queried: " + errno_text(error));
   }
   const unsigned last = wish.port != 0 ? wish.port : attributes.phys_port_cnt;
   std::string reasons;

@@ -116,7 +116,8 @@ Status VerbsTransport::usable() {
 Result<std::unique_ptr<VerbsEndpoint>> VerbsTransport::make_endpoint(bool dialled) {
   if (const Status ready = ensure_ready(); !ready) return tl::unexpected(ready.error());
   if (ends_.size() + parked_.size() >= device_->connections_max())
-    return fail(Errc::kLimit, "verbs: " + device_->name() + " has as many connections as it takes");
+    return fail(Errc::kLimit,
+                "verbs: " + device_->name() + " has reached its limit of connections");
   if (!credits_.has_room()) {
     const auto added = device_->add_receives();
     if (!added) return tl::unexpected(added.error());

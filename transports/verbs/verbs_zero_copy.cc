@@ -91,7 +91,7 @@ void VerbsEndpoint::let_go() noexcept {
   end_registrations();
   if (connection_.is_open())
     connection_.end(
-        {Errc::kDown, describe() + ": memory was wanted back that a device was reading"});
+        {Errc::kDown, describe() + ": memory that a device was reading had to be given back"});
 }
 
 // Gives users their memory back, whatever the devices are doing.
