@@ -216,7 +216,7 @@ Status Domain::replace_forgotten(TimeNs now) {
   }
   if (forgotten == 0) return {};
   if (sends_.size() + forgotten > kSendsEver)
-    return fail(Errc::kLimit, "ofi: " + provider() + " has forgotten too many sends");
+    return fail(Errc::kLimit, "ofi: " + provider() + " has left too many sends unfinished");
   const std::size_t before = sends_.size();
   if (Status added = add_piece(sends_, forgotten, FI_SEND); !added) return added;
   for (std::size_t i = before; i < sends_.size(); ++i) free_sends_.push_back(&sends_[i]);

@@ -41,9 +41,9 @@ Blob OfiEndpoint::ticket() const {
 
 Status OfiEndpoint::connect(const Ticket& peer) {
   if (!may_reach(peer.address, transport_.own_address()))
-    return fail(Errc::kUnreachable, "ofi: the peer uses another provider of libfabric's than " +
+    return fail(Errc::kUnreachable, "ofi: the peer uses another libfabric provider than " +
                                         transport_.domain().provider() +
-                                        ", or is on another node than that reaches");
+                                        ", or is on a node that this provider does not reach");
   if (peer.payload_bytes_max != kPayloadBytesMax || peer.credits < messages::kCreditFloor ||
       peer.credits > ReorderWindow::kPlaces)
     return fail(Errc::kInvalid,
@@ -129,7 +129,7 @@ void OfiEndpoint::arrived(std::uint32_t number, const Arrived& message) noexcept
       if (read_) connection_.look_for_bye(message_bytes(message));
       return;
     }
-    take_down({Errc::kCorrupt, describe() + ": a message with a number that is not its turn"});
+    take_down({Errc::kCorrupt, describe() + ": a message with an impossible sequence number"});
   }
   transport_.buffer_free(*message.buffer);  // no credit was granted for it
 }

@@ -27,7 +27,8 @@ Result<Library> open() {
                    find(handle, "fi_dupinfo", library.dupinfo) &&
                    find(handle, "fi_fabric", library.fabric) &&
                    find(handle, "fi_strerror", library.strerror);
-  if (!all) return fail(Errc::kUnsupported, "ofi: this libfabric lacks functions; 1.17 has them");
+  if (!all)
+    return fail(Errc::kUnsupported, "ofi: this libfabric is too old; install 1.17 or later");
   return library;
 }
 

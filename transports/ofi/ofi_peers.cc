@@ -34,7 +34,8 @@ Result<std::uint32_t> Peers::enter(Bytes name) {
   }
   fi_addr_t address = FI_ADDR_NOTAVAIL;
   const int count = is_name(name) ? fi_av_insert(table_, key.data(), 1, &address, 0, nullptr) : 0;
-  if (count != 1) return fail(Errc::kInvalid, "ofi: that is no address of the provider's");
+  if (count != 1)
+    return fail(Errc::kInvalid, "ofi: the provider does not accept the peer's address");
   if (unused_ > kUnusedMax) forget_one();
   const auto free = std::find_if(peers_.begin(), peers_.end(),
                                  [](const Peer& peer) { return peer.name.empty(); });

@@ -30,7 +30,7 @@ void OfiTransport::look() noexcept {
   if (const Status replaced = domain_->replace_forgotten(now_); !replaced)
     lose(replaced.error().text);
   if ((extension_ && extension_->look(now_)) || has_forgotten_reads())
-    lose("ofi: " + domain_->provider() + " has forgotten operations on memory");
+    lose("ofi: " + domain_->provider() + " has left operations on memory unfinished");
   for_each([this](OfiEndpoint& endpoint) { endpoint.look(now_); });
 }
 
@@ -39,7 +39,7 @@ void OfiTransport::lose(const std::string& why) noexcept {
   if (!lost_.empty()) return;
   lost_ = untold_ = why;
   sleep_.watch(-1);
-  log(LogLevel::kWarn, "ofi", "%s; it is opened anew", why.c_str());
+  log(LogLevel::kWarn, "ofi", "%s; it will be reopened", why.c_str());
 }
 
 std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
@@ -108,7 +108,7 @@ std::size_t OfiTransport::received(Buffer& buffer, std::size_t bytes,
       return moved;
     }
   } else if (!std::exchange(foreign_told_, true)) {
-    log(LogLevel::kWarn, "ofi", "somebody sends what is none of livebtl's messages; dropped");
+    log(LogLevel::kWarn, "ofi", "dropped a message from an unknown sender: not one of livebtl's");
   }
   buffer_free(buffer);  // late, or from somebody else
   return 0;

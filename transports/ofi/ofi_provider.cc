@@ -106,7 +106,8 @@ bool leaves_the_node(const fi_info& info) noexcept { return (info.caps & FI_REMO
 Result<Info> choose_provider(const Library& library, const std::string& name,
                              std::size_t message_bytes, const Wanted& wanted) {
   if (name.find(kOurs) != std::string::npos)
-    return fail(Errc::kInvalid, "ofi: '" + name + "' is livebtl itself; name what lies beneath it");
+    return fail(Errc::kInvalid,
+                "ofi: '" + name + "' is livebtl itself; name the provider beneath it");
   if (would_crash(name)) return fail(Errc::kUnsupported, "ofi: " + would_not(name));
   constexpr std::uint64_t kEverywhere = FI_LOCAL_COMM | FI_REMOTE_COMM;
   for (const std::uint64_t caps :
@@ -118,7 +119,7 @@ Result<Info> choose_provider(const Library& library, const std::string& name,
     for (const fi_info* each = list->get(); each != nullptr; each = each->next) {
       if (!will_do(*each, name, message_bytes)) continue;
       if (const std::string found = each->fabric_attr->prov_name; would_crash(found)) {
-        log(LogLevel::kWarn, "ofi", "%s; another provider is looked for", would_not(found).c_str());
+        log(LogLevel::kWarn, "ofi", "%s; looking for another provider", would_not(found).c_str());
         continue;
       }
       Info chosen(library.dupinfo(each), FreeInfo{&library});
@@ -131,7 +132,7 @@ Result<Info> choose_provider(const Library& library, const std::string& name,
   return fail(Errc::kNotFound,
               "ofi: libfabric has no provider " + (name.empty() ? "to other machines" : name) +
                   " with reliable datagrams in order" +
-                  (wanted.onesided ? " and put, get and atomics" : "") + "; of such it has: " +
+                  (wanted.onesided ? " and put, get and atomics" : "") + "; such providers here: " +
                   (all ? names(all->get()) : all.error().text) + " (fi_info -t FI_EP_RDM)");
 }
 

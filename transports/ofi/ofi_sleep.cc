@@ -56,7 +56,7 @@ bool Sleep::arm() noexcept {
     }
     if (++false_alarms_ < kFalseAlarmsMax) return false;
     log(LogLevel::kInfo, "ofi",
-        "the provider's descriptor shows work where there is none; it is asked every millisecond");
+        "the provider's descriptor reports work when there is none; polling it every millisecond");
     // net (libfabric 1.17) reports for ever that its sockets are writable.
     watch(-1);
   }

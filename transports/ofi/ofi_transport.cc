@@ -111,7 +111,8 @@ void OfiTransport::end_domain() noexcept {
   domain_->stop();
   if (extension_) extension_->end();
   if (domain_->is_stuck()) {
-    log(LogLevel::kWarn, "ofi", "%s is not closed: a peer stands still in the middle of an answer",
+    log(LogLevel::kWarn, "ofi",
+        "%s cannot be closed: a peer has stalled in the middle of an answer",
         domain_->provider().c_str());
     for (auto& read : left_reads_) (void)read.release();
     (void)extension_.release();

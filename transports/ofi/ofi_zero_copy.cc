@@ -97,11 +97,11 @@ void OfiEndpoint::look_at_read(TimeNs now) noexcept {
   if (!read_) return;
   if (read_->since == 0) read_->since = now;
   if (now - read_->since >= kReadTime)
-    take_down({Errc::kDown, describe() + ": an exposed payload is not there to be read"});
+    take_down({Errc::kDown, describe() + ": an exposed payload could not be read in time"});
 }
 
 void OfiEndpoint::let_go() noexcept {
-  if (!exposed_.empty()) end_zero_copy("memory was wanted back that was exposed");
+  if (!exposed_.empty()) end_zero_copy("exposed memory had to be given back");
 }
 
 // Gives users their memory back, whatever libfabric is doing. Without the payload, what comes next

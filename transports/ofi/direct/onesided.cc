@@ -59,7 +59,7 @@ Result<Exposed> OneSided::expose(MutableBytes memory, Access peers) {
   // A provider within a node may let its peers copy without checking rights (shm).
   if (peers != Access::kReadWrite && !leaves_the_node(domain_.info()))
     return fail(Errc::kUnsupported, "ofi: " + domain_.provider() +
-                                        " does not hold peers to rights: expose memory that they "
+                                        " does not enforce access rights: expose memory that peers "
                                         "may read and write, or use a provider that reaches other "
                                         "machines");
   std::uint64_t access = FI_READ | FI_WRITE;
@@ -102,7 +102,8 @@ Result<Post> OneSided::atomic(OfiEndpoint& to, const Remote& remote, const Atomi
                               std::uint64_t cookie) {
   if (!has(what)) {
     return fail(Errc::kUnsupported,
-                "ofi: " + domain_.provider() + " has no such atomic operation on such a scalar");
+                "ofi: " + domain_.provider() +
+                    " does not support this atomic operation on this scalar type");
   }
   Operation* const operation = begin(to, cookie);
   if (operation == nullptr) return Post::kRetry;
