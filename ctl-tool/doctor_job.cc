@@ -75,8 +75,7 @@ void check_ladders(const JobSight& sight, Report& report) {
   }
   for (const auto& [why, names] : refused)
     report.fault("job-refused", some_of(names) + " refused the last order: " + why,
-                 "The switch was not done there.",
-                 "mend what is named, and give the command again");
+                 "The switch was not done there.", "fix what is named, and give the command again");
   for (const auto& [why, names] : unwell)
     report.fault("job-hold", some_of(names) + ": " + why,
                  "Snapshots of that hold do not fit together, or the process is a copy that was "
@@ -98,7 +97,7 @@ void check_transports(const JobSight& sight, Report& report) {
   for (const auto& [why, names] : absent)
     report.fault("job-transport", some_of(names) + " cannot use " + why,
                  "Their pairs go by the next best transport.",
-                 "mend what is named: it comes back by itself; or btlctl remove it from all");
+                 "fix what is named: it comes back by itself; or btlctl remove it from all");
   for (const auto& [name, names] : lost)
     report.fault("job-corrupt", some_of(names) + " received damaged frames over " + name,
                  "They were sent again and nothing is lost, but some cable, card or memory is bad.",

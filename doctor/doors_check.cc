@@ -36,7 +36,7 @@ void check_variables(const Sight& sight, Report& report) {
     report.fault(
         "fi-provider-path",
         "FI_PROVIDER_PATH is " + *path + ", and livebtl's provider is in " + sight.places.provider,
-        "libfabric looks for providers there alone (livebtl-run mends that for its job).",
+        "libfabric looks for providers there alone (livebtl-run fixes that for its job).",
         "unset FI_PROVIDER_PATH, or export FI_PROVIDER_PATH=" + sight.places.provider +
             ":$FI_PROVIDER_PATH");
   }
@@ -130,7 +130,7 @@ void check_doors(const Sight& sight, const launch::OpenMpi& mpi, Report& report)
         "open-mpi-without-libfabric",
         "Open MPI " + mpi.version +
             " was built without libfabric, and livebtl's component is not there",
-        "There is no door by which its programs reach livebtl.",
+        "There is no way for its programs to reach livebtl.",
         "install Open MPI with libfabric (Debian's has it), or build livebtl's component for it");
   }
 }
@@ -158,7 +158,7 @@ void check_library(const Sight& sight, Report& report) {
                "there is no program " + relay + (wanted.empty() ? "" : " (LIVEBTL_RELAY_PATH)"),
                "A job of several nodes needs it on each: without it btlctl reaches the processes "
                "of one node alone.",
-               wanted.empty() ? "install livebtl in whole (apt install --reinstall livebtl)"
+               wanted.empty() ? "install all of livebtl (apt install --reinstall livebtl)"
                               : "unset LIVEBTL_RELAY_PATH");
 }
 

@@ -98,7 +98,7 @@ void name_refusal(const Error& error, const std::string& launcher, Report& repor
   report.fault(contradicts ? "line-contradicts" : "line-cannot", error.text,
                "The job would not run over livebtl.",
                contradicts ? "take out what is named, or leave livebtl out"
-                           : "mend what is named; livebtl-run --show " + launcher +
+                           : "fix what is named; livebtl-run --show " + launcher +
                                  " ... says whether that was all");
 }
 

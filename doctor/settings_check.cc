@@ -88,7 +88,7 @@ void check_port(const Sight& sight, Report& report) {
                  "take one from 1024 on, or unset it: any free port is taken then");
   } else if (!sight.probe.port_free) {
     report.fault("tcp-port-taken",
-                 "somebody listens on LIVEBTL_TCP_PORT " + std::to_string(port) + " already",
+                 "another process listens on LIVEBTL_TCP_PORT " + std::to_string(port) + " already",
                  "tcp cannot be opened; and of several processes on one node only one can have a "
                  "given port.",
                  "ss -ltnp 'sport = :" + std::to_string(port) + "'; or unset it");

@@ -113,8 +113,9 @@ Status check_provider(const System& system, const Places& places) {
 Result<OpenMpi> open_mpi_of(const System& system, const std::string& info) {
   const std::string version = version_behind(system.run({info, "--version"}).output, "Open MPI v");
   if (version.empty()) {
-    return fail(Errc::kUnsupported,
-                info + " does not say what version it is of; is this Open MPI installed in whole?");
+    return fail(
+        Errc::kUnsupported,
+        info + " does not say what version it is of; is this Open MPI installed completely?");
   }
   const std::string library = library_named(libraries_of(system, info), "libmpi.so");
   return OpenMpi{info, version, system.resolved(library).value_or("")};
@@ -129,7 +130,7 @@ Result<bool> has_component(const System& system, const OpenMpi& mpi, const std::
                                         " gives no answer when it is asked for components, or is "
                                         "ended by a signal: a component's "
                                         "file may be damaged; dpkg --verify names it, apt install "
-                                        "--reinstall mends its package");
+                                        "--reinstall repairs its package");
   }
   return !value_of(ran.output, key).empty();
 }

@@ -71,7 +71,7 @@ Error broken_launcher(const std::string& word, const Ran& ran) {
     if (!trimmed(line).empty()) why = std::string(trimmed(line)).substr(0, kWhyBytesMax);
   }
   return {Errc::kUnsupported, "`" + word + " --version` fails, so no job can be started by it: " +
-                                  why + "; mend that first"};
+                                  why + "; fix that first"};
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ Result<Launcher> find_launcher(const System& system, const std::string& word) {
   if (ran.output.find("Intel(R) MPI") != std::string::npos) {
     return fail(Errc::kUnsupported,
                 word +
-                    " is Intel MPI's, over which livebtl was never run; Open MPI 4.1 and 5.0 "
+                    " is Intel MPI's, with which livebtl was never tested; Open MPI 4.1 and 5.0 "
                     "and MPICH are served");
   }
   if (auto launcher = launcher_that_says(ran.output, *path)) return std::move(*launcher);

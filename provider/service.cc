@@ -130,9 +130,10 @@ bool read_live(const std::string& path, Address& address) noexcept {
 
 Result<Address> service_address(const char* node, const char* service) {
   if (node && !is_this_host(node)) {
-    return fail(Errc::kNotFound, std::string(node) +
-                                     " is not this host; services are found on one host, exchange"
-                                     " fi_getname addresses between hosts");
+    return fail(Errc::kNotFound,
+                std::string(node) +
+                    " is not this host; services are found on one host only; exchange"
+                    " fi_getname addresses between hosts");
   }
   Address address;
   std::memcpy(address.raw.data(), kMagic, sizeof kMagic);

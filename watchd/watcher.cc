@@ -83,7 +83,7 @@ void Watcher::take(Source& source, const Result<Report>& report) {
     ++failures;
     if ((failures & (failures - 1)) == 0)
       log(LogLevel::kWarn, source.name(),
-          "no notices can be had, %u times now; jobs are left as they are: %s", failures,
+          "no notices can be read, %u times now; jobs are left as they are: %s", failures,
           report.error().text.c_str());
     return;
   }

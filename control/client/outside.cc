@@ -29,15 +29,15 @@ void wait_a_little(const ZmqSocket& socket, TimeNs at_most) {
 }
 
 std::string turned_away(const RelayPlace& relay) {
-  const std::string text = relay.name + " turns us away: ";
+  const std::string text = relay.name + " refuses this btlctl: ";
   if (!relay.secret.present()) {
     return text +
            "give it the job's secret with --secret-file (`btlctl secret FILE` on a node of the job "
            "writes it)";
   }
   return text +
-         "is the secret that of the job, and is this its relay? `btlctl secret FILE` on a node of "
-         "the job writes the one, `btlctl jobs` shows the other";
+         "is this the job's secret, and is this its relay? `btlctl secret FILE` on a node of the "
+         "job writes the former, `btlctl jobs` shows the latter";
 }
 
 std::string no_answer(const RelayPlace& relay, const ConnectionWatch& watch) {

@@ -84,8 +84,8 @@ std::optional<VerbError> cannot_use(std::string_view verb, const std::string& us
   }
   if (!is_inseparable(rules, used, known)) return std::nullopt;
   const std::string family(family_of(used));
-  return refused(family + " is ruled as a whole, and one of it is called " + family +
-                 " alone; `btlctl add " + family + "` ends that for all of it");
+  return refused(family + " is ruled as a whole, and one of its transports is called just " +
+                 family + "; `btlctl add " + family + "` ends that for all of them");
 }
 
 tl::expected<Routing, VerbError> ruled(std::string_view verb,

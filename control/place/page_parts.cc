@@ -48,7 +48,7 @@ SwitchRecord record_of(const SwitchPage& page, Fit& fit) {
 core::TransportStatus status_of(const core::TransportPage& page, Fit& fit) {
   core::TransportStatus status;
   status.name = clean_text(page.name);
-  fit.must(is_transport_name(status.name), "a transport's name is none");
+  fit.must(is_transport_name(status.name), "a transport's name is not valid");
   status.alias = alias_of(status.name);
   status.bound_to_device = fit.flag(page.bound_to_device);
   status.open = fit.flag(page.open);
@@ -69,7 +69,7 @@ core::TransportStatus status_of(const core::TransportPage& page, Fit& fit) {
 PairView view_of(const core::PeerPage& page, const PageView& whole, Fit& fit) {
   const auto name_of = [&](std::uint8_t index) {
     if (index == core::kNoTransport) return std::string();
-    fit.must(index < whole.transports.size(), "a pair uses a transport that is none");
+    fit.must(index < whole.transports.size(), "a pair uses an unknown transport");
     return index < whole.transports.size() ? whole.transports[index].name : std::string();
   };
   PairView view;
@@ -132,9 +132,9 @@ void take_header(const PageHeader& page, PageView& view, Fit& fit) {
   view.host = clean_text(page.host);
   view.node = clean_text(page.node);
   view.announced = page.announced;
-  fit.must(is_plain_name(view.job), "its job's id is none");
+  fit.must(is_plain_name(view.job), "its job's id is not valid");
   fit.must(page.pid > 0 && page.rank >= -1, "its process has no number");
-  fit.must(parse_process_name(view.node, "").has_value(), "its node's id is none");
+  fit.must(parse_process_name(view.node, "").has_value(), "its node's id is not valid");
 }
 
 void take_standing(const StandingPage& page, PageView& view, Fit& fit) {

@@ -113,7 +113,7 @@ hypervisor::CriuRequest criu_request(const CommandLine& line) {
 
 ExitCode run_node(const CommandLine& line, const std::atomic<bool>&) {
   if (::geteuid() != 0)
-    return end_early(line, {ExitCode::kNotPermitted, "CRIU takes root: call this command as root"});
+    return end_early(line, {ExitCode::kNotPermitted, "CRIU needs root: call this command as root"});
   return static_cast<ExitCode>(hypervisor::serve_node(
       criu_request(line), hypervisor::node_door(STDIN_FILENO, STDOUT_FILENO)));
 }
@@ -123,7 +123,7 @@ using CriuCall = hypervisor::Report (*)(const hypervisor::CriuRequest&, const st
 
 ExitCode run_criu(const CommandLine& line, const std::atomic<bool>& stop, CriuCall call) {
   if (::geteuid() != 0)
-    return end_early(line, {ExitCode::kNotPermitted, "CRIU takes root: call this command as root"});
+    return end_early(line, {ExitCode::kNotPermitted, "CRIU needs root: call this command as root"});
   ProgressLine progress(line);
   const auto show = [&](const std::string& text) { progress.show(printable(text), true); };
   const hypervisor::Report report = call(criu_request(line), stop, show);

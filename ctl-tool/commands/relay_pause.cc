@@ -31,7 +31,7 @@ constexpr TimeNs kTriedAgain = 100 * kMillisecond;
 tl::unexpected<Error> another_users(const std::string& path) {
   return fail(Errc::kRefused, path +
                                   " leads to a process of another user, which is not ended; "
-                                  "remove it, the job makes another one");
+                                  "remove that file, the job makes another one");
 }
 
 /// The process that listens, as a pidfd, since its pid may soon be another's. Empty: nobody

@@ -188,7 +188,7 @@ void announce_job_of_this_process(bool by_descent) {
   std::fflush(nullptr);
   const pid_t child = ends ? ::fork() : -1;
   if (child < 0) {
-    say("it will not be said when the job is up: no process could be started for that");
+    say("nothing will be printed when the job is up: no process could be started for that");
     return;
   }
   if (child > 0) {
@@ -201,7 +201,7 @@ void announce_job_of_this_process(bool by_descent) {
   try {
     Announcer(launcher, std::move(ends), by_descent, std::move(known)).run();
   } catch (const std::exception& error) {
-    say(std::string("it cannot be said when the job is up: ") + error.what());
+    say(std::string("cannot tell when the job is up: ") + error.what());
   }
   ::_exit(0);
 }

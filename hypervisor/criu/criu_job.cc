@@ -201,7 +201,7 @@ Status continue_clock(std::int64_t monotonic_s) {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   if (::unshare(kNewClock) != 0)
     return fail(Errc::kSystem, std::string("no time namespace for the processes: ") +
-                                   std::strerror(errno) + "; it takes root and Linux 5.6");
+                                   std::strerror(errno) + "; it needs root and Linux 5.6");
   const std::string by = std::to_string(monotonic_s - now.tv_sec) + " 0\n";
   std::ofstream offsets("/proc/self/timens_offsets");
   offsets << "monotonic " << by << "boottime " << by << std::flush;

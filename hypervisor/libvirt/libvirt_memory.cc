@@ -199,7 +199,7 @@ std::string LibvirtVm::in_the_way(const DomainSeen& seen) const {
   if (seen.state == VIR_DOMAIN_RUNNING)
     return "at " + name() + " a domain " + name_ + " runs: end it there or here";
   std::string words = "virsh -c " + name() + " destroy " + name_ + ": a domain " + name_ +
-                      " stands still there, left by a migration that failed perhaps";
+                      " is paused there, perhaps left by a migration that failed";
   if (is_starting_up(seen))
     words +=
         "; if that ends in a time-out, and no QEMU process of it runs there, stop libvirt's "

@@ -86,7 +86,7 @@ Result<Json> LibvirtVm::Agent::request(const std::string& command, const Json& a
   if (!asked) return tl::unexpected(asked.error());
   const Json document = parse_bounded(*answer);
   if (document.is_object() && document.contains("return")) return document["return"];
-  return fail(Errc::kCorrupt, "the guest agent's answer is none: " + one_line(*answer));
+  return fail(Errc::kCorrupt, "the guest agent's answer is not understood: " + one_line(*answer));
 }
 
 }  // namespace livebtl::hypervisor

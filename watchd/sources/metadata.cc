@@ -56,7 +56,7 @@ Status AzureSource::learn_machine() {
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status != kOk) return status_error(kAzureName, *answer);
   if (!is_plain_name(answer->body))
-    return fail(Errc::kInvalid, "the metadata name no machine; say AZURE_MACHINE");
+    return fail(Errc::kInvalid, "the metadata name no machine; set AZURE_MACHINE");
   machine_ = answer->body;
   return {};
 }

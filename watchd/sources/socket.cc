@@ -70,7 +70,7 @@ Result<std::unique_ptr<SocketSource>> SocketSource::listen(const std::string& pa
       ::bind(listener.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   ::umask(before);
   if (bound != 0 || ::listen(listener.number(), 8) != 0)
-    return socket_error(path, "cannot be listened at");
+    return socket_error(path, "cannot listen on it");
   std::unique_ptr<SocketSource> source(new SocketSource(path, std::move(listener)));
   if (!source->bell_.usable()) return socket_error(path, "no eventfd");
   return source;
@@ -100,7 +100,7 @@ bool SocketSource::accept_one() {
     accepts_from_ = monotonic_now() + kStarvedMs * kMillisecond;
     if (starved_.allow(monotonic_now()))
       log(LogLevel::kWarn, name(),
-          "a client cannot be heard: %s; it is tried again, and if it lasts raise LimitNOFILE=",
+          "a client cannot be accepted: %s; retrying; if this goes on, raise LimitNOFILE=",
           std::strerror(why));
     return false;
   }

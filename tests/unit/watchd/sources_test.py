@@ -26,7 +26,7 @@ class Sources(unittest.TestCase):
         scene.wait_state(event, settled)
         for count, fault in enumerate(faults, 1):
             fault()
-            scene.wait_log("no notices can be had, 1 times now", count)
+            scene.wait_log("no notices can be read, 1 times now", count)
             self.assertEqual(scene.calls("return"), [], f"what cannot be read was taken for the end: {scene.read('log')}")
             undo()
             scene.wait_log("answers again", count)
@@ -117,7 +117,7 @@ class Sources(unittest.TestCase):
             player.set_fault("silent")
             player.gce = "MIGRATE_ON_HOST_MAINTENANCE"
             scene.start()
-            scene.wait_log("no notices can be had")
+            scene.wait_log("no notices can be read")
             self.assertEqual(scene.calls(), [])
             player.set_fault(None)
             scene.wait_state("maintenance-event", "released")
