@@ -14,7 +14,7 @@ template <class T>
 [[gnu::always_inline]] inline T as_stored(const T& field) noexcept {
   static_assert(sizeof(T) <= sizeof(void*));
   T value = field;
-  asm("" : "+r"(value));  // it is in a register of its own, so no wider load can have brought it
+  asm("" : "+r"(value));  // wanted in a register of its own: a wider load would not pay
   return value;
 }
 

@@ -86,13 +86,20 @@ class JsonWriter {
       write_value();
     }
   }
+  /// At most kStringBytesMax, and no part of a character.
+  static std::string_view cut(std::string_view text) noexcept {
+    if (text.size() <= kStringBytesMax) return text;
+    std::size_t bytes = kStringBytesMax;
+    while (bytes != 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+    return text.substr(0, bytes);
+  }
   /// Before each field and each entry.
   void separate() {
     if (text_.back() != '{' && text_.back() != '[') text_ += ',';
   }
 
   void write(bool value) { text_ += value ? "true" : "false"; }
-  void write(std::string_view text) { append_json(text_, text.substr(0, kStringBytesMax)); }
+  void write(std::string_view text) { append_json(text_, cut(text)); }
   void write(const std::string& text) { write(std::string_view(text)); }
   void write(const char* text) { write(std::string_view(text)); }
   void write(const Blob& bytes) { append_json(text_, hex_bytes(bytes)); }

@@ -42,7 +42,9 @@ enum class Post : std::uint8_t {
   // taken; `payload` stays in use until exactly one on_sent(cookie), until on_down(), or until
   // the endpoint is destroyed
   kPosted,
-  kRetry,  // not taken, nothing changed; try again after progress(). Also while still connecting
+  // not taken, nothing changed; try again after progress(). Also while still connecting, unless the
+  // frame goes with what makes the connection
+  kRetry,
   // Exposed payloads only: not taken, and will not be for a while; pieces of at most
   // caps().payload_bytes_max can be
   kSmaller,

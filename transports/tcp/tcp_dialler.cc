@@ -54,7 +54,7 @@ bool Dialler::start(TimeNs now) {
     return false;
   }
   fd_ = std::move(*fd);
-  deadline_ = now + kPreambleLimitNs;
+  deadline_ = now + (next_ + 1 < candidates_.size() ? kNextAddressNs : kPreambleLimitNs);
   return true;
 }
 
@@ -80,6 +80,7 @@ bool Dialler::connected() {
     return false;
   }
   const ssize_t sent = ::send(fd_.number(), first_words_.data(), first_words_.size(), MSG_NOSIGNAL);
+  if (sent < 0 && errno == EAGAIN) return false;  // no memory for it now
   if (sent != static_cast<ssize_t>(first_words_.size())) {
     give_up(sent < 0 ? errno_text(errno) : "cannot send");
     return false;

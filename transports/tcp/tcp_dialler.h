@@ -14,6 +14,9 @@ namespace livebtl::tcp {
 
 /// Time for an answer, preamble included; on either side.
 inline constexpr TimeNs kPreambleLimitNs = 3 * kSecond;
+/// The same at an address that others follow: the hello, which must be answered within 3 s in all,
+/// is to reach some of them.
+inline constexpr TimeNs kNextAddressNs = 1 * kSecond;
 
 class Dialler {
  public:

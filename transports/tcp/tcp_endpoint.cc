@@ -91,14 +91,13 @@ void TcpEndpoint::wait_for_turn() noexcept {
 void TcpEndpoint::move(Turn& turn) noexcept {
   if (state_ == State::kDown) return;
   if (sink_ == nullptr) return pay_preamble();
-  if (state_ == State::kOwesPreamble && turn.budget() == 0) return wait_for_turn();
   if (state_ == State::kDialling) dial(turn);
   if (state_ == State::kOpen && !out_.empty()) flush(turn);
   // Even after a failed write: what the peer sent before it left is taken.
-  const Framer::Stop stop = fd_ ? receive(turn) : Framer::Stop::kNeedBytes;
+  const bool drained = !fd_ || receive(turn);
+  if (!drained && (state_ == State::kBroken || turn.budget() == 0)) return wait_for_turn();
   pay_preamble();
-  if (stop == Framer::Stop::kBudget) wait_for_turn();
-  if (state_ == State::kBroken && stop != Framer::Stop::kBudget) go_down(turn);
+  if (state_ == State::kBroken) go_down(turn);
 }
 
 void TcpEndpoint::dial(Turn& turn) noexcept {
@@ -112,6 +111,7 @@ void TcpEndpoint::dial(Turn& turn) noexcept {
     const std::uint64_t node = dialler_->answered_node();
     described_ = ends_text(dialler_->local(), to_text(dialler_->target()));
     become_open(dialler_->take_fd(), node, State::kOpen);
+    stats_ = std::exchange(early_, {});
   } else {
     fail_with(
         Errc::kUnreachable,
@@ -154,24 +154,24 @@ void TcpEndpoint::unwatch(int fd) noexcept {
 
 int TcpEndpoint::watched_fd() const noexcept { return dialler_ ? dialler_->fd() : fd_.number(); }
 
-Framer::Stop TcpEndpoint::receive(Turn& turn) noexcept {
+/// false: the block or the socket may hold more. Beyond the budget nothing is read, as what is not
+/// parsed would hold a block.
+bool TcpEndpoint::receive(Turn& turn) noexcept {
   const std::size_t frames_before = turn.frames;
   Framer::Stop stop = framer_.parse(*sink_, turn.budget(), turn.frames);
-  // Not beyond the budget: what is read and not parsed holds a block.
-  for (int i = 0;
-       i < kReadsPerMove && stop == Framer::Stop::kNeedBytes && !read_ended_ && turn.budget() != 0;
-       ++i) {
+  bool emptied = read_ended_;
+  for (int i = 0; i < kReadsPerMove && stop == Framer::Stop::kNeedBytes && !emptied; ++i) {
+    if (turn.budget() == 0) break;
     const Read result = read_once();
-    if (result == Read::kNothing) break;
-    stop = framer_.parse(*sink_, turn.budget(), turn.frames);
-    if (result == Read::kSome) break;
+    emptied = result != Read::kAll;
+    if (result != Read::kNothing) stop = framer_.parse(*sink_, turn.budget(), turn.frames);
   }
   stats_.frames_received += turn.frames - frames_before;
   if (stop == Framer::Stop::kCorrupt) {
     fail_with(Errc::kCorrupt, std::string("tcp: ") + framer_.corruption() + " from " + described_);
   }
   shared_.in_blocks.put(framer_.give_back());
-  return stop == Framer::Stop::kBudget && !framer_.has_block() ? Framer::Stop::kNeedBytes : stop;
+  return stop == Framer::Stop::kCorrupt || (stop == Framer::Stop::kNeedBytes && emptied);
 }
 
 /// kAll: the read filled all the room, so there may be more.

@@ -27,7 +27,7 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
 
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
-  std::size_t in_flight() const noexcept override { return out_.frames(); }
+  std::size_t in_flight() const noexcept override { return out_.frames() + early_.frames_sent; }
   void let_go() noexcept override {
     out_.own_borrowed();
     framer_.own_place();
@@ -66,7 +66,7 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
   std::size_t write_some(std::span<iovec> pieces) noexcept;
   void flush(Turn& turn) noexcept;
 
-  Framer::Stop receive(Turn& turn) noexcept;
+  bool receive(Turn& turn) noexcept;
   enum class Read : std::uint8_t { kSome, kAll, kNothing };
   Read read_once() noexcept;
 
@@ -89,6 +89,7 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
   Framer framer_;
   OutQueue out_;
   core::EndpointStats stats_;
+  core::EndpointStats early_;  // what goes with the preamble, while no connection is made
   std::unique_ptr<Dialler> dialler_;
   Error error_;  // kBroken
   std::string described_;

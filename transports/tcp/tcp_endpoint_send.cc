@@ -52,7 +52,7 @@ core::Post TcpEndpoint::post_early(const core::Frame& frame) noexcept {
   Head head;
   encode_head(frame, crc_towards(*dialler_->peer_node()), head);
   if (!dialler_->say_at_once(head.view(), frame.payload)) return core::Post::kRetry;
-  stats_.count_sent(frame.header.size() + frame.payload.size());
+  early_.count_sent(frame.header.size() + frame.payload.size());
   return core::Post::kDone;
 }
 

@@ -112,7 +112,10 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
                                    std::size_t frames_max) noexcept {
   Turn turn{&accept, now, frames_max};
   if (!shared_.waiting.empty()) [[unlikely]]
-    shared_.waiting.walk([&](TcpEndpoint& endpoint) { endpoint.move_waiting(turn); });
+    // One that is not served now keeps its place before those that are.
+    shared_.waiting.walk([&](TcpEndpoint& endpoint) {
+      if (turn.budget() != 0) endpoint.move_waiting(turn);
+    });
   const bool deadlines = has_deadlines();
   const bool direct = !deadlines && shared_.backlogged == 0 && shared_.open.count() <= kDirectMax;
   if (direct) shared_.open.walk([&](TcpEndpoint& endpoint) { endpoint.move(turn); });
