@@ -33,6 +33,13 @@ constexpr bool kAllocatorHeldAtFork = __has_feature(address_sanitizer);
 #else
 constexpr bool kAllocatorHeldAtFork = false;
 #endif
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kNoThreadsAfterFork = true;
+#elif defined(__has_feature)
+constexpr bool kNoThreadsAfterFork = __has_feature(thread_sanitizer);
+#else
+constexpr bool kNoThreadsAfterFork = false;
+#endif
 
 struct Close {
   template <class Fid>
@@ -202,7 +209,10 @@ TEST_CASE("a child that is forked while another thread starts and ends engines h
   other.join();
 }
 
-TEST_CASE("a forked child that lets go of the engine takes nothing of its parent's away") {
+// Not with ThreadSanitizer: a thread that the child starts may get the number of one that the parent
+// had at the fork ("dup thread with used id"), for which it ends the child.
+TEST_CASE("a forked child that lets go of the engine takes nothing of its parent's away" *
+          doctest::skip(kNoThreadsAfterFork)) {
   const Job job;
   auto engine = Engine::acquire();
   REQUIRE(engine);
