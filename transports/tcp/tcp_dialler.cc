@@ -36,11 +36,10 @@ Dialler::State Dialler::step(TimeNs now) {
       if (next_ == candidates_.size()) return State::kFailed;
       if (!start(now)) continue;
     }
-    if (!connected_) {
-      if (!connected() && !fd_) continue;
-    } else if (read_answer()) {
+    if (!connected_)
+      see_connected();
+    else if (read_answer())
       return State::kOpen;
-    }
     if (!fd_) continue;
     if (now < deadline_) return State::kWaiting;
     give_up(connected_ ? "connected, but no answer" : "no answer");
@@ -66,27 +65,23 @@ void Dialler::see_failure() {
 }
 
 /// Has the connection been made? If so, sends our first words.
-bool Dialler::connected() {
+void Dialler::see_connected() {
   const auto remote = remote_end(fd_.number());  // only a connected socket has one
-  if (!remote) {
-    see_failure();
-    return false;
-  }
+  if (!remote) return see_failure();
   // A port of ours that nobody listens on may be picked as the source port: the socket is then
   // connected to itself.
   local_ = local_end(fd_.number());
   if (local_ == remote) {
     give_up("nobody listens");
-    return false;
+    return;
   }
   const ssize_t sent = ::send(fd_.number(), first_words_.data(), first_words_.size(), MSG_NOSIGNAL);
-  if (sent < 0 && errno == EAGAIN) return false;  // no memory for it now
+  if (sent < 0 && errno == EAGAIN) return;  // no memory for it now
   if (sent != static_cast<ssize_t>(first_words_.size())) {
     give_up(sent < 0 ? errno_text(errno) : "cannot send");
-    return false;
+    return;
   }
   connected_ = true;
-  return true;
 }
 
 bool Dialler::read_answer() {

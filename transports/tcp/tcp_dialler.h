@@ -54,7 +54,7 @@ class Dialler {
  private:
   bool start(TimeNs now);
   void see_failure();
-  bool connected();
+  void see_connected();
   bool read_answer();
   void give_up(const std::string& why);
 
