@@ -95,6 +95,8 @@ class ByteReader {
 
 class ByteWriter {
  public:
+  ByteWriter() { blob_.reserve(kUsualBytes); }
+
   template <class T>
   requires std::is_trivially_copyable_v<T>
   void put(const T& value) { put_bytes(bytes_of(value)); }
@@ -108,6 +110,8 @@ class ByteWriter {
   Blob take() noexcept { return std::move(blob_); }
 
  private:
+  static constexpr std::size_t kUsualBytes = 128;
+
   Blob blob_;
 };
 

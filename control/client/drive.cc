@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <set>
+#include <utility>
 
 namespace livebtl::control {
 namespace {
@@ -26,11 +27,11 @@ class Driver {
     feed(Tick{});
     while (!machine_.done()) {
       if (stop.load()) return std::nullopt;
-      const auto heard = links_.receive(time_to_sleep());
+      auto heard = links_.receive(time_to_sleep());
       if (monotonic_now() >= look_at_) {
         for (const MemberGone& gone : newly_gone()) feed(gone);
       }
-      if (heard) hear(*heard);
+      if (heard) hear(std::move(*heard));
       // Messages may keep coming that mean nothing to the machine; its time must still pass.
       if (!heard || monotonic_now() >= machine_.wake_at()) feed(Tick{});
     }
@@ -43,21 +44,22 @@ class Driver {
     return std::clamp<TimeNs>(std::min(machine_.wake_at(), look_at_) - now, 0, kLongestSleep);
   }
 
-  void hear(const JobLinks::Heard& heard) {
+  void hear(JobLinks::Heard heard) {
     // Their ranks come with the next look for members, which reports them again.
     for (const MemberId& gone : heard.merged.gone) feed(MemberGone{gone, -1});
     if constexpr (requires { Event(Standings{}); }) {
-      if (!heard.merged.standings.empty()) return feed(Standings{heard.merged.standings});
+      if (!heard.merged.standings.empty())
+        return feed(Standings{std::move(heard.merged.standings)});
     }
-    if (const auto event = event_in(heard)) feed(*event);
+    if (auto event = event_in(std::move(heard))) feed(std::move(*event));
   }
 
   /// An answer that the machine takes, in the sender's own name only.
-  static std::optional<Event> event_in(const JobLinks::Heard& heard) {
+  static std::optional<Event> event_in(JobLinks::Heard heard) {
     return std::visit(
-        [&heard](const auto& message) -> std::optional<Event> {
+        [&heard](auto& message) -> std::optional<Event> {
           if constexpr (requires { Event(message), message.member; }) {
-            if (message.member == heard.from) return message;
+            if (message.member == heard.from) return std::move(message);
           }
           return std::nullopt;
         },
@@ -80,8 +82,9 @@ class Driver {
     return outcome;
   }
 
-  void feed(const Event& event) {
-    std::deque<Event> events{event};
+  void feed(Event event) {
+    std::deque<Event> events;
+    events.push_back(std::move(event));
     while (!events.empty()) {
       const auto actions = machine_.step(events.front(), monotonic_now());
       events.pop_front();

@@ -81,8 +81,9 @@ class JsonWriter {
     for (const char* each : {former, name}) {
       if (each == nullptr) continue;
       separate();
-      write(std::string_view(each));
-      text_ += ':';
+      text_ += '"';  // names of fields need no escape
+      text_ += each;
+      text_ += "\":";
       write_value();
     }
   }

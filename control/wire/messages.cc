@@ -46,7 +46,7 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
 // -- parsing
 
 template <std::size_t index = 0>
-Result<Message> decode_as(std::size_t wanted, const Json& json) {
+Result<Message> decode_as(std::size_t wanted, const JsonValue& json) {
   if constexpr (index == std::variant_size_v<Message>) {
     return fail(Errc::kUnsupported, "no such message");
   } else {
@@ -84,19 +84,21 @@ Result<Message> decode(std::string_view text) {
     return fail(Errc::kLimit,
                 "message of " + std::to_string(text.size()) + " bytes refused; 65536 is the limit");
   }
-  const Result<Json> json = parse_json(text, kMessageDepthMax);
+  JsonText parsed(text);
+  const Result<const JsonValue*> json = parsed.parse(kMessageDepthMax);
   if (!json && json.error().code == Errc::kLimit)
     return fail(Errc::kLimit, "message nested more than 16 deep refused");
-  if (!json || !json->is_object()) return fail(Errc::kInvalid, "not a JSON object");
-  const auto schema = json->find("schema");
-  const auto* name = schema == json->end() ? nullptr : schema->get_ptr<const std::string*>();
-  if (name == nullptr) return fail(Errc::kInvalid, "'schema' is missing");
-  const auto found = std::find(kSchemas.begin(), kSchemas.end(), *name);
+  if (!json) return fail(Errc::kInvalid, "not a JSON object");
+  const auto schema = (*json)->FindMember("schema");
+  if (schema == (*json)->MemberEnd() || !schema->value.IsString())
+    return fail(Errc::kInvalid, "'schema' is missing");
+  const std::string_view name = text_of(schema->value);
+  const auto found = std::find(kSchemas.begin(), kSchemas.end(), name);
   if (found == kSchemas.end()) {
-    return fail(Errc::kUnsupported, "schema '" + name->substr(0, 64) +
+    return fail(Errc::kUnsupported, "schema '" + std::string(name.substr(0, 64)) +
                                         "' is not one that this version of livebtl speaks");
   }
-  return decode_as(static_cast<std::size_t>(found - kSchemas.begin()), *json);
+  return decode_as(static_cast<std::size_t>(found - kSchemas.begin()), **json);
 }
 
 std::string outcome_json(const Outcome& outcome) {

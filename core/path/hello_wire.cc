@@ -57,6 +57,14 @@ std::optional<std::vector<TransportAddress>> take_addresses(ByteReader& reader) 
   return addresses;
 }
 
+/// Of encode_addresses().
+std::size_t encoded_bytes(const std::vector<TransportAddress>& addresses) noexcept {
+  std::size_t bytes = sizeof(std::uint8_t);
+  for (const TransportAddress& each : addresses)
+    bytes += 2 * sizeof(std::uint16_t) + each.transport.size() + each.address.size();
+  return bytes;
+}
+
 /// The numbers among the facts, in the order of the wire.
 template <class Facts>
 auto numbers_of(Facts& facts) noexcept {
@@ -108,7 +116,7 @@ Status check_facts(const HelloFacts& facts) {
   for (const TransportAddress& each : facts.addresses)
     if (!is_transport_name(each.transport) || each.address.size() > kAddressBytesMax)
       return fail(Errc::kInvalid, "transport " + each.transport + " has a bad name or address");
-  if (encode_addresses(facts.addresses).size() > kHelloAddressBytesMax)
+  if (encoded_bytes(facts.addresses) > kHelloAddressBytesMax)
     return fail(Errc::kLimit,
                 "the transports' addresses do not fit into a hello; set LIVEBTL_TCP_IF or "
                 "LIVEBTL_TRANSPORTS to fewer");

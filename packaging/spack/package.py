@@ -31,6 +31,7 @@ class Livebtl(CMakePackage):
     depends_on("pmix", type="build")
     depends_on("protobuf")
     depends_on("pugixml")
+    depends_on("rapidjson", type="build")
     depends_on("openmpi@4.1:5.0", when="+ompi")
 
     generator("ninja")
