@@ -159,7 +159,7 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
 bool SmTransport::arm() noexcept {
   bool told = false;
   for (SmEndpoint* endpoint : polled_) told = endpoint->fall_asleep() || told;
-  asleep_ = armed_ = true;
+  asleep_ = true;
   sockets_due_ = std::numeric_limits<TimeNs>::min();
   if (told) barrier_everywhere();
   exposed_news_ = std::ranges::any_of(exposing_, &SmEndpoint::has_news_of_exposed);

@@ -96,7 +96,6 @@ class SmTransport final : public core::Transport {
   bool has_barrier_ = false;
 
   bool asleep_ = false;  // writers ring the bell
-  bool armed_ = false;   // ... and no turn has looked at the sockets since
   TimeNs sockets_due_ = 0;
   std::size_t turn_ = 0;                // whose turn it is
   bool has_read_ = false;               // in this turn
