@@ -7,7 +7,9 @@
 // transfers of a size are timed both ways; later ones go the faster way, and now and then some go
 // the other way, since that may have become faster. Always several in a row: the time of one among
 // others tells little, as its end is reported together with theirs. The first of a series are not
-// timed: what they use has left the caches, and one that takes five times as long would decide.
+// timed: what they use has left the caches, and one that takes five times as long would decide. Nor
+// are those next to a change of the way: of a window of transfers, some lie copied in a ring while
+// others are read, and what the one end does for either way hides behind what the other does.
 // While large messages also come from the peer, the work of both ends decides (copy_work.h): both
 // processors are busy then, and the time of a transfer includes much that is not its own.
 //
@@ -32,7 +34,7 @@ class CopyChoice {
   /// The way of the next transfer, of that many bytes.
   Way next(std::uint64_t bytes) noexcept {
     Sizes& sizes = sizes_of(bytes);
-    const std::uint32_t series = sizes.transfers++ / kSeries;
+    const std::uint32_t series = sizes.transfers++ / series_of(bytes).length();
     if (series < kTrials) return series % 2 == 0 ? Way::kCopied : Way::kExposed;
     const bool other = series % kOtherWayEvery == kOtherWayFirst;
     return exposing_is_better(sizes) != other ? Way::kExposed : Way::kCopied;
@@ -48,24 +50,35 @@ class CopyChoice {
     note_came(came_bytes >= bytes / 2);
     Sizes& sizes = sizes_of(bytes);
     Cost& cost = sizes.cost[static_cast<std::size_t>(way)];
+    const Series series = series_of(bytes);
     if (sizes.ended_way != way) {
-      for (Cost& each : sizes.cost) each.end();
+      for (Cost& each : sizes.cost) each.end(series.timed / 2);
       sizes.ended_way = way;
       sizes.ended_alike = 0;
-    } else if (sizes.ended_alike < kUntimed) {
-      ++sizes.ended_alike;
     }
+    const std::uint32_t place = sizes.ended_alike++ % series.length();
     if (both_ways() && sizes.work.exposing_is_less().has_value()) return cost.begin();
-    if (sizes.ended_alike == kUntimed) cost.add(static_cast<std::uint64_t>(time), bytes);
+    if (place < series.untimed_before || place >= series.untimed_before + series.timed) return;
+    cost.add(static_cast<std::uint64_t>(time), bytes);
+    if (cost.timed == series.timed) cost.settle();
   }
 
   /// What is known of the copies of transfers of this size.
   CopyWork& work(std::uint64_t bytes) noexcept { return sizes_of(bytes).work; }
 
-  static constexpr std::uint32_t kUntimed = 4;                 // first transfers of a series
-  static constexpr std::uint32_t kTimed = 8;                   // the others
-  static constexpr std::uint32_t kSeries = kUntimed + kTimed;  // transfers that go the same way
-  static constexpr std::uint32_t kTrials = 2;                  // series
+  /// Transfers that go the same way, in the order of their ends.
+  struct Series {
+    std::uint32_t untimed_before, timed, untimed_after;
+    constexpr std::uint32_t length() const noexcept {
+      return untimed_before + timed + untimed_after;
+    }
+  };
+  /// Of transfers of this size: the smaller they are, the more of them are under way at a time.
+  static constexpr Series series_of(std::uint64_t bytes) noexcept {
+    if (bytes <= 64u << 10) return {16, 32, 16};
+    return bytes <= 256u << 10 ? Series{4, 8, 4} : Series{4, 8, 0};
+  }
+  static constexpr std::uint32_t kTrials = 2;         // series
   static constexpr std::uint32_t kOtherWayFirst = 8;  // series; soon, as the trials are short
   // Series. Odd, so that it wanders through windows of 2^n transfers.
   static constexpr std::uint32_t kOtherWayEvery = 63;
@@ -80,15 +93,15 @@ class CopyChoice {
     void add(std::uint64_t its_time_ns, std::uint64_t its_bytes) noexcept {
       time_ns += its_time_ns;
       bytes += its_bytes;
-      if (++timed == kTimed) settle();
+      ++timed;
     }
     void begin() noexcept {
       time_ns = bytes = 0;
       timed = 0;
     }
     // A series may be cut short: the way is chosen anew if a transfer's data went ahead in vain.
-    void end() noexcept {
-      if (timed >= kTimed / 2) settle();
+    void end(std::uint32_t timed_min) noexcept {
+      if (timed >= timed_min) settle();
       begin();
     }
     // A series in which an end did not run for a while tells nothing of the way: limit its weight.
@@ -102,7 +115,7 @@ class CopyChoice {
     std::array<Cost, 2> cost{};  // by Way
     CopyWork work;
     std::uint32_t transfers = 0;
-    std::uint32_t ended_alike = 0;  // in a row, before the last one; up to kUntimed
+    std::uint32_t ended_alike = 0;  // in a row
     std::optional<Way> ended_way;   // of the last one
   };
   static constexpr std::uint64_t kUnitBytes = 64u << 10;
@@ -117,13 +130,12 @@ class CopyChoice {
     came_of_late_ = came ? std::min(came_of_late_ + 1, kOfLate) : std::max(came_of_late_ - 1, 0);
   }
   bool both_ways() const noexcept { return came_of_late_ > kOfLate / 2; }
+  // While messages went both ways, no time was taken: the work is a better guess than none.
   bool exposing_is_better(const Sizes& sizes) const noexcept {
-    return (both_ways() ? sizes.work.exposing_is_less() : std::nullopt)
-        .value_or(exposing_is_faster(sizes));
-  }
-  static bool exposing_is_faster(const Sizes& sizes) noexcept {
     const std::uint64_t copied = sizes.cost[0].known, exposed = sizes.cost[1].known;
-    return exposed != 0 && (copied == 0 || exposed < copied);
+    const bool by_work = both_ways() || copied == 0 || exposed == 0;
+    const std::optional<bool> less = by_work ? sizes.work.exposing_is_less() : std::nullopt;
+    return less.value_or(exposed != 0 && (copied == 0 || exposed < copied));
   }
 
   static constexpr int kOfLate = 16;  // transfers

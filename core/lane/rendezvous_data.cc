@@ -38,7 +38,7 @@ std::size_t Transfers::pump(Peer& peer, std::size_t bytes_max) noexcept {
   if (peer.sending.empty()) return 0;
   std::size_t frames = 0;
   std::size_t bytes = 0;
-  for (Path* path : peer.bulk_paths) path->bulk_busy = false;
+  for (Path* path : peer.bulk_paths) path->bulk_busy = path->sent < path->bulk_awaits;
   while (!peer.sending.empty() && bytes < bytes_max) {
     const std::uint64_t name = peer.sending.front();
     OutTransfer* out = out_.find(name);
@@ -127,7 +127,11 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
     piece.bytes = std::min<std::size_t>({piece.bytes, copied_max, out.end() - out.next_offset});
     post = post_copied(peer, path, out, name, piece);
   }
-  if (post == Post::kRetry) return 0;
+  if (post == Post::kRetry) {
+    // It comes for each buffer that is exposed: to ask before is in vain.
+    if (!path.posted.empty()) path.bulk_awaits = path.sent + 1;
+    return 0;
+  }
   if (post == Post::kPosted) {
     ++out.posted;
     path.posted.push_back(name);

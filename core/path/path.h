@@ -134,9 +134,10 @@ class Path final : public EndpointSink {
   FastBox* box = nullptr;    // while open, if the endpoint has one
   BoxWriter box_writer;
   BoxReader box_reader;
-  std::uint8_t box_notes = 0;  // to be posted, a bit for each BoxNote
-  bool bulk_busy = false;      // answered kRetry in this round
-  bool ticket_taken = false;   // path dialled by tickets: the peer's ticket has come
+  std::uint8_t box_notes = 0;     // to be posted, a bit for each BoxNote
+  bool bulk_busy = false;         // answered kRetry in this round
+  std::uint64_t bulk_awaits = 0;  // takes no more data before on_sent() was called so often
+  bool ticket_taken = false;      // path dialled by tickets: the peer's ticket has come
   RefuseReason refusal = RefuseReason::kNone;
   std::optional<Error> down_reason;
   State state = State::kHello;

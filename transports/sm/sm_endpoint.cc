@@ -116,8 +116,10 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
     if (look != RingReader::Look::kFrame) {
       if (look == RingReader::Look::kCorrupt) [[unlikely]]
         take_down_corrupt();
-      if (look == RingReader::Look::kExposure && deliver_exposed(record)) ++moved;
-      break;  // an exposed buffer is as much as may be copied in one go
+      if (look != RingReader::Look::kExposure || !deliver_exposed(record)) break;
+      if (!transport_.has_read()) continue;
+      ++moved;
+      break;
     }
     alignas(16) std::byte header[core::kHeaderBytesMax];  // the peer can no longer change it
     copy_small(header, record.header, record.header_bytes);

@@ -92,7 +92,7 @@ bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
     place = place.first(exposure.bytes);
   }
   if (!read_remotely(exposure, place)) return false;
-  transport_.note_remote_read();
+  transport_.note_remote_read(place.size());
   stats_.count_received(header.size() + place.size());
   if (!place.empty()) ++stats_.frames_read_remotely;
   sink_->on_frame(header, place);

@@ -18,8 +18,9 @@ namespace {
 
 /// Turns without frames between two looks at the exposed buffers. A look takes the cache line from
 /// the peer, which is about to write to it; and a frame also tells when a whole message has been
-/// read.
-constexpr std::uint32_t kSettleEvery = 16;
+/// read. So a look is only for buffers of larger messages, which nobody waits for unless all slots
+/// are taken.
+constexpr std::uint32_t kSettleEvery = 256;
 
 constexpr std::size_t kBurst = 16;  // frames of one endpoint before the next has its turn
 constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
@@ -136,9 +137,9 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
     turn_sockets(accept, now);
   }
   std::size_t moved = 0;
-  has_read_ = false;
+  read_bytes_ = 0;
   // By index: a sink may open endpoints, and close any but its own.
-  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max && !has_read_; --left) {
+  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max && !has_read(); --left) {
     if (turn_ >= polled_.size()) {
       turn_ = 0;
       if (polled_.empty()) break;

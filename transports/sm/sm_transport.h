@@ -55,7 +55,8 @@ class SmTransport final : public core::Transport {
   /// It has exposed something: check whether that has been read.
   void watch_exposed(SmEndpoint& endpoint);
   /// A payload was read remotely: that is all that the engine's lock allows in one turn.
-  void note_remote_read() noexcept { has_read_ = true; }
+  void note_remote_read(std::size_t bytes) noexcept { read_bytes_ += bytes; }
+  bool has_read() const noexcept { return read_bytes_ >= kReadBytesATurn; }
   /// A peer's memory could be read, and now cannot: one warning.
   void tell_refusal(const SmEndpoint& endpoint, int error) noexcept;
   /// For a payload that is read remotely and has no place; one at a time.
@@ -98,7 +99,7 @@ class SmTransport final : public core::Transport {
   bool asleep_ = false;  // writers ring the bell
   TimeNs sockets_due_ = 0;
   std::size_t turn_ = 0;                // whose turn it is
-  bool has_read_ = false;               // in this turn
+  std::size_t read_bytes_ = 0;          // out of peers' memory, in this turn
   bool exposed_news_ = false;           // seen by arm(): the next turn looks
   std::uint32_t turns_exposing_ = 0;    // in which no frame came
   std::vector<SmEndpoint*> polled_;     // attached, and not down

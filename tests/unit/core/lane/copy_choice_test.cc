@@ -14,7 +14,7 @@ namespace {
 using Way = CopyChoice::Way;
 
 constexpr std::uint64_t kBytes = 512u << 10;
-constexpr int kSeries = CopyChoice::kSeries;
+constexpr int kSeries = CopyChoice::series_of(kBytes).length();
 constexpr int kTried = kSeries * CopyChoice::kTrials;
 
 /// Transfers one after another, which take the times given below.
