@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/transports/sm/sm_exposed_news_test.cc -- when an sm transport reports that exposed
-// memory has been read.
+// memory has been read, how much of it a turn reads, and when its bell is rung.
 #include <doctest/doctest.h>
+#include <poll.h>
 
 #include "tests/conformance/zero_copy.h"
 #include "tests/unit/transports/sm/sm_kit.h"
@@ -74,6 +75,45 @@ TEST_CASE("what is exposed is told of in a while, if nobody arms and nothing com
   REQUIRE(exposures.expose(0, kPayloadBytes));
   neighbours.read_all(2);
   CHECK(turn_until(*neighbours.there, [&] { return neighbours.exporter.sent.size() == 1; }));
+}
+
+TEST_CASE("a turn reads several small buffers, and no more than 256 KiB and one") {
+  Neighbours neighbours;
+  Exposures exposures(neighbours.exporter);
+  exposures.expose_at_once(kExposuresMax, 20'000);
+  neighbours.read_all(1);  // the small first one, in the order of the ring
+  CHECK(neighbours.reader.frames == 1 + kExposuresMax);
+  REQUIRE(turn_until(*neighbours.there, [&] { return neighbours.exporter.sent.size() == 4; }));
+  exposures.expose_at_once(2 * kExposuresMax, 200'000);
+  neighbours.here->turn();
+  CHECK(neighbours.reader.frames == 1 + kExposuresMax + 2);
+}
+
+namespace {
+
+bool rings(const Side& side) {
+  pollfd bell{side.transport->wait_fd(), POLLIN, 0};
+  return ::poll(&bell, 1, 0) == 1;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a reader that wakes for something else has its bell rung once, then none until it sleeps") {
+  Neighbours neighbours;
+  neighbours.read_all(1);
+  for (std::size_t round = 1; round < 20; ++round) {
+    REQUIRE(turn_until(*neighbours.here, [&] { return neighbours.here->transport->arm(); }));
+    for (int turns = 0; turns < 3; ++turns) neighbours.here->turn();
+    CHECK(!rings(*neighbours.here));
+    REQUIRE(neighbours.reached());
+    CHECK(rings(*neighbours.here));
+    neighbours.read_all(2 * round);
+    REQUIRE(turn_until(*neighbours.here, [&] { return !rings(*neighbours.here); }));
+    REQUIRE(neighbours.reached());
+    CHECK(!rings(*neighbours.here));
+    neighbours.read_all(2 * round + 1);
+  }
 }
 
 }  // namespace livebtl::sm
