@@ -51,6 +51,8 @@ std::size_t Transfers::pump(Peer& peer, std::size_t bytes_max) noexcept {
     const std::size_t posted = post_data(peer, *path, *out, name);
     if (posted == 0) {
       path->bulk_busy = true;
+      // It is called for each buffer that is exposed: to try again before is in vain.
+      if (!path->posted.empty()) path->bulk_awaits = path->sent + 1;
       continue;
     }
     bytes += posted;
@@ -127,11 +129,7 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
     piece.bytes = std::min<std::size_t>({piece.bytes, copied_max, out.end() - out.next_offset});
     post = post_copied(peer, path, out, name, piece);
   }
-  if (post == Post::kRetry) {
-    // It comes for each buffer that is exposed: to ask before is in vain.
-    if (!path.posted.empty()) path.bulk_awaits = path.sent + 1;
-    return 0;
-  }
+  if (post == Post::kRetry) return 0;
   if (post == Post::kPosted) {
     ++out.posted;
     path.posted.push_back(name);
