@@ -27,7 +27,7 @@ class BoundedDepth {
       : document_(document), left_(depth_max) {}
   bool too_deep() const noexcept { return too_deep_; }
 
-  // The parser's interface, with its names.
+  // NOLINTBEGIN(readability-identifier-naming): the parser's interface.
   bool Null() { return document_.Null(); }
   bool Bool(bool value) { return document_.Bool(value); }
   bool Int(int value) { return document_.Int(value); }
@@ -54,6 +54,7 @@ class BoundedDepth {
     ++left_;
     return document_.EndArray(entries);
   }
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   bool deeper() noexcept {

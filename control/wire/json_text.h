@@ -21,6 +21,7 @@ namespace livebtl::control {
 
 /// Throws std::bad_alloc where RapidJSON's own allocator returns a null pointer, which it then writes to.
 struct ThrowingAllocator {
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names.
   static const bool kNeedFree = true;
   static void* Malloc(std::size_t bytes) { return bytes == 0 ? nullptr : ::operator new(bytes); }
   static void* Realloc(void* old, std::size_t old_bytes, std::size_t bytes) {
@@ -30,6 +31,7 @@ struct ThrowingAllocator {
     return grown;
   }
   static void Free(void* memory) noexcept { ::operator delete(memory); }
+  // NOLINTEND(readability-identifier-naming)
 };
 using JsonPool = rapidjson::MemoryPoolAllocator<ThrowingAllocator>;
 using JsonDocument = rapidjson::GenericDocument<rapidjson::UTF8<>, JsonPool, ThrowingAllocator>;
@@ -53,7 +55,7 @@ class JsonText {
   Result<const JsonValue*> parse(unsigned depth_max);
 
  private:
-  static constexpr std::size_t kPoolBytes = 16 * 1024;  // enough for all messages of a switch
+  static constexpr std::size_t kPoolBytes = 16u << 10;  // enough for all messages of a switch
 
   std::string text_;  // strings stay where they were read
   std::array<char, kPoolBytes> pool_;
