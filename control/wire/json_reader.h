@@ -4,8 +4,8 @@
 // The first thing that does not fit sets `error` (with the path of the field), and all later reads
 // do nothing; check once, at the end. Pure; internal to messages.cc.
 //
-// Fields are looked for where the one before was found: a message of our own writer has them in the order in which
-// they are read.
+// A field is looked for behind the one that was found before: our own writer writes them in the order
+// in which they are read.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ class JsonReader {
   }
   template <class T>
   void optional(const char* name, T& value) {
-    if (find(name) != nullptr) (*this)(name, value);
+    const JsonValue* const found = error_.empty() ? find(name) : nullptr;
+    if (found != nullptr) read(*found, FieldPath(within_, name), value);
   }
   template <class T>
   void count(const char* name, T& numbers) {

@@ -5,6 +5,9 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
 #include <vector>
 
 namespace livebtl::control {
@@ -30,13 +33,16 @@ class BoundedDepth {
   // NOLINTBEGIN(readability-identifier-naming): the parser's interface.
   bool Null() { return document_.Null(); }
   bool Bool(bool value) { return document_.Bool(value); }
-  bool Int(int value) { return document_.Int(value); }
-  bool Uint(unsigned value) { return document_.Uint(value); }
-  bool Int64(std::int64_t value) { return document_.Int64(value); }
-  bool Uint64(std::uint64_t value) { return document_.Uint64(value); }
-  bool Double(double value) { return document_.Double(value); }
-  bool RawNumber(const Ch* text, rapidjson::SizeType length, bool copy) {
-    return document_.RawNumber(text, length, copy);
+  // Not called, as numbers come as text.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(std::int64_t) { return false; }
+  bool Uint64(std::uint64_t) { return false; }
+  bool Double(double) { return false; }
+  /// The parser's own conversion is not used: a number with a large negative exponent makes it read
+  /// past a table (CVE-2024-38517, in both releases of Debian).
+  bool RawNumber(const Ch* text, rapidjson::SizeType length, bool) {
+    return put_number({text, length});
   }
   bool String(const Ch* text, rapidjson::SizeType length, bool copy) {
     return !has_half_a_pair({text, length}) && document_.String(text, length, copy);
@@ -61,6 +67,21 @@ class BoundedDepth {
     too_deep_ = left_ == 0;
     if (!too_deep_) --left_;
     return !too_deep_;
+  }
+
+  template <class Number>
+  static bool is_all(std::string_view text, Number& number) noexcept {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+  /// The text follows JSON's grammar. false: nothing here can hold it.
+  bool put_number(std::string_view text) {
+    std::uint64_t natural = 0;
+    std::int64_t whole = 0;
+    double other = 0;
+    if (is_all(text, natural)) return document_.Uint64(natural);
+    if (is_all(text, whole)) return document_.Int64(whole);
+    return is_all(text, other) && document_.Double(other);
   }
 
   JsonDocument& document_;
@@ -92,11 +113,15 @@ bool repeats_a_key(const JsonValue& value) {
 }  // namespace
 
 Result<const JsonValue*> JsonText::parse(unsigned depth_max) {
-  // The parser takes a NUL for the text's end.
+  // The parser takes a NUL for the text's end. Of a character that is cut off it reads, and writes,
+  // up to four bytes.
   if (text_.find('\0') != std::string::npos) return fail(Errc::kInvalid, "a NUL byte");
+  text_.append(3, '\0');
   bool whole = false, too_deep = false;
   const auto read = [&](JsonDocument& document) {
-    constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseValidateEncodingFlag;
+    constexpr unsigned kFlags = rapidjson::kParseInsituFlag |
+                                rapidjson::kParseValidateEncodingFlag |
+                                rapidjson::kParseNumbersAsStringsFlag;
     BoundedDepth handler(document, depth_max);
     rapidjson::InsituStringStream stream(text_.data());
     rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, ThrowingAllocator> reader;

@@ -47,6 +47,7 @@ class CopyChoice {
             TimeNs ended) noexcept {
     const TimeNs time = std::max<TimeNs>(ended - std::max(posted, last_ended_), 0);
     last_ended_ = ended;
+    exposes_ = exposes_ || way == Way::kExposed;
     note_came(came_bytes >= bytes / 2);
     Sizes& sizes = sizes_of(bytes);
     Cost& cost = sizes.cost[static_cast<std::size_t>(way)];
@@ -130,10 +131,11 @@ class CopyChoice {
     came_of_late_ = came ? std::min(came_of_late_ + 1, kOfLate) : std::max(came_of_late_ - 1, 0);
   }
   bool both_ways() const noexcept { return came_of_late_ > kOfLate / 2; }
-  // While messages went both ways, no time was taken: the work is a better guess than none.
+  // While messages went both ways, no time was taken: the work is a better guess than none, unless
+  // what is exposed never comes about, as where the peer may not read here.
   bool exposing_is_better(const Sizes& sizes) const noexcept {
     const std::uint64_t copied = sizes.cost[0].known, exposed = sizes.cost[1].known;
-    const bool by_work = both_ways() || copied == 0 || exposed == 0;
+    const bool by_work = both_ways() || (exposes_ && (copied == 0 || exposed == 0));
     const std::optional<bool> less = by_work ? sizes.work.exposing_is_less() : std::nullopt;
     return less.value_or(exposed != 0 && (copied == 0 || exposed < copied));
   }
@@ -142,6 +144,7 @@ class CopyChoice {
 
   std::array<Sizes, 6> sizes_;
   int came_of_late_ = 0;
+  bool exposes_ = false;  // some transfer has ended that way
   TimeNs last_ended_ = 0;
 };
 

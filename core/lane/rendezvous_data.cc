@@ -51,8 +51,6 @@ std::size_t Transfers::pump(Peer& peer, std::size_t bytes_max) noexcept {
     const std::size_t posted = post_data(peer, *path, *out, name);
     if (posted == 0) {
       path->bulk_busy = true;
-      // It is called for each buffer that is exposed: to try again before is in vain.
-      if (!path->posted.empty()) path->bulk_awaits = path->sent + 1;
       continue;
     }
     bytes += posted;
@@ -68,7 +66,10 @@ Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::
       {FrameKind::kData, flags, 0, 0, 0, 0, peer.rx.reorder.expected()},
       {out.asked_for() ? out.handle : name, out.next_offset, out.attempt, 0}};
   const Bytes payload{static_cast<const std::byte*>(piece.data), piece.bytes};
-  return path.endpoint->post({bytes_of(header), payload, name, true, exposed});
+  const Post post = path.endpoint->post({bytes_of(header), payload, name, true, exposed});
+  // on_sent() is called for each buffer that is exposed: before, there is hardly room for another.
+  if (exposed && post == Post::kRetry && !path.posted.empty()) path.bulk_awaits = path.sent + 1;
+  return post;
 }
 
 // Is a fragment of this size exposed? A transfer goes the same way from beginning to end.

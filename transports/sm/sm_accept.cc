@@ -50,13 +50,17 @@ Status SmTransport::dial(SmEndpoint& endpoint) {
   return endpoint.open({std::move(*socket), std::move(made->segment), *pid}, true);
 }
 
-// A process that wakes for another transport often sleeps again at once. So until a bell is rung, writers
-// are not told that we are awake: to tell them, and then to tell them again that we sleep, costs a
-// barrier. The next message, of one writer or of several, costs a bell instead, and is found as always.
+// A process that wakes for another transport often sleeps again at once. So until a bell is rung
+// (or anything else happens at a socket), writers are not told that we are awake: to tell them, and
+// then to tell them again that we sleep, costs a barrier. The next message, of one writer or of
+// several, costs a bell instead, and is found as always.
 void SmTransport::turn_sockets(core::TransportSink& accept, TimeNs now) noexcept {
   std::array<epoll_event, kEventsMax> events{};
   const int count = ::epoll_wait(epoll_.number(), events.data(), kEventsMax, 0);
-  if (count != 0) wake();
+  if (count != 0) {
+    wake();
+    exposed_news_ = true;  // the bell may say that something was read
+  }
   for (int i = 0; i < count; ++i)
     handle_event(events[static_cast<std::size_t>(i)].data.u64, accept, now);
   settle_endpoints(now);

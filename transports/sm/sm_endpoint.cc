@@ -117,7 +117,7 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
       if (look == RingReader::Look::kCorrupt) [[unlikely]]
         take_down_corrupt();
       if (look != RingReader::Look::kExposure || !deliver_exposed(record)) break;
-      if (!transport_.has_read()) continue;
+      if (!transport_.has_read_enough()) continue;
       ++moved;
       break;
     }

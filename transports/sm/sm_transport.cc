@@ -18,8 +18,8 @@ namespace {
 
 /// Turns without frames between two looks at the exposed buffers. A look takes the cache line from
 /// the peer, which is about to write to it; and a frame also tells when a whole message has been
-/// read. So a look is only for buffers of larger messages, which nobody waits for unless all slots
-/// are taken.
+/// read, unless that frame comes over another transport. So a look is mostly for buffers of larger
+/// messages, which nobody waits for unless all slots are taken.
 constexpr std::uint32_t kSettleEvery = 256;
 
 constexpr std::size_t kBurst = 16;  // frames of one endpoint before the next has its turn
@@ -139,7 +139,8 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
   std::size_t moved = 0;
   read_bytes_ = 0;
   // By index: a sink may open endpoints, and close any but its own.
-  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max && !has_read(); --left) {
+  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max && !has_read_enough();
+       --left) {
     if (turn_ >= polled_.size()) {
       turn_ = 0;
       if (polled_.empty()) break;

@@ -54,9 +54,9 @@ class SmTransport final : public core::Transport {
   void unwatch(const Fd& descriptor) noexcept;
   /// It has exposed something: check whether that has been read.
   void watch_exposed(SmEndpoint& endpoint);
-  /// A payload was read remotely: that is all that the engine's lock allows in one turn.
+  /// So much was read out of a peer's memory in this turn.
   void note_remote_read(std::size_t bytes) noexcept { read_bytes_ += bytes; }
-  bool has_read() const noexcept { return read_bytes_ >= kReadBytesATurn; }
+  bool has_read_enough() const noexcept { return read_bytes_ >= kReadBytesATurn; }
   /// A peer's memory could be read, and now cannot: one warning.
   void tell_refusal(const SmEndpoint& endpoint, int error) noexcept;
   /// For a payload that is read remotely and has no place; one at a time.

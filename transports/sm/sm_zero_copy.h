@@ -34,7 +34,8 @@
 
 namespace livebtl::sm {
 
-/// Largest payload that is exposed: as much as may be copied in one go under the engine's lock.
+/// Largest payload that is exposed: as much as may be copied in one system call under the engine's
+/// lock.
 inline constexpr std::uint32_t kExposureBytesMax = 1u << 20;
 /// A turn in which this much was read reads no more.
 inline constexpr std::size_t kReadBytesATurn = 256u << 10;

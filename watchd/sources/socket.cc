@@ -126,11 +126,13 @@ bool SocketSource::take_line(Client& client, std::string_view line, Report& repo
   }
   if (read->over) {
     report.ended.push_back(id);
-  } else if (report.notices.size() < kNoticesMax) {
-    std::erase(report.ended,
-               id);  // announced again right after it was over: the last word holds
-    report.notices.push_back(std::move(read->notice));
+    return true;
   }
+  if (report.notices.size() >= kNoticesMax)
+    return say(client.connection,
+               {{"event", id}, {"error", "too many events at once; send it again"}});
+  std::erase(report.ended, id);  // announced again right after it was over: the last word holds
+  report.notices.push_back(std::move(read->notice));
   return true;
 }
 

@@ -113,3 +113,42 @@ TEST_CASE("an event that is announced anew right after it was over is not over")
   CHECK(over.ended == std::vector<std::string>{"m1"});
   std::filesystem::remove_all(folder);
 }
+
+namespace {
+
+/// How many lines with this word a client was sent so far.
+std::size_t lines_with(const Fd& client, std::string_view word) {
+  std::string text(64 * 1024, '\0');
+  const ssize_t bytes = ::recv(client.number(), text.data(), text.size(), MSG_DONTWAIT);
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  std::size_t lines = 0;
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++lines;
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("who announces more events than are taken at once is told which") {
+  std::string folder = "/tmp/livebtl-watchd-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  auto source = SocketSource::listen(folder + "/socket");
+  REQUIRE(source);
+  constexpr std::size_t kEach = 60;
+  std::vector<Fd> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(client_of(folder + "/socket"));
+    REQUIRE((*source)->look());  // accepts it
+  }
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    std::string lines;
+    for (std::size_t event = 0; event < kEach; ++event)
+      lines += "{\"event\":\"m" + std::to_string(i * kEach + event) + "\",\"in_s\":60}\n";
+    REQUIRE(::send(clients[i].number(), lines.data(), lines.size(), 0) ==
+            static_cast<ssize_t>(lines.size()));
+  }
+  CHECK((*source)->look()->notices.size() == kNoticesMax);
+  std::size_t refused = 0;
+  for (const Fd& client : clients) refused += lines_with(client, "too many events");
+  CHECK(refused == clients.size() * kEach - kNoticesMax);
+  std::filesystem::remove_all(folder);
+}

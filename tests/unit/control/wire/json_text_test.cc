@@ -48,6 +48,12 @@ constexpr std::string_view kTexts[] = {"",
                                        R"({"a":NaN})",
                                        R"({"a":Infinity})",
                                        R"({"a":1e999})",
+                                       R"({"a":10e308})",
+                                       R"({"a":-0})",
+                                       R"({"a":-0.0})",
+                                       R"({"a":1e})",
+                                       R"({"a":1e+})",
+                                       R"({"a":-})",
                                        R"({"a":18446744073709551615})",
                                        R"({"a":18446744073709551616})",
                                        R"({"a":-9223372036854775808})",
@@ -91,6 +97,28 @@ TEST_CASE("both parsers take and refuse the same texts") {
     CAPTURE(text);
     CHECK(refusal(text) == refusal_by_other(text));
   }
+}
+
+TEST_CASE("a text that is cut off anywhere is refused, and nothing behind it is touched") {
+  const std::string_view whole =
+      "{\"some\\nkey\":\"a\\u00e9\xc3\xa9 \\n\xe2\x82\xac\\n \xf1\x80\x80\x80 "
+      "b\",\"n\":[1,-2,1.5e-7,true]}";
+  REQUIRE(refusal(whole) == Errc::kOk);
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    CAPTURE(bytes);
+    CHECK(refusal(whole.substr(0, bytes)) == Errc::kInvalid);
+  }
+}
+
+// CVE-2024-38517.
+TEST_CASE("a number with an exponent far below zero is refused") {
+  for (const std::string_view number :
+       {"0.0000000000e-2147483639", "0.00000000000000000000e-2147483647", "1e-2147483648",
+        "0.1e-99999999999999999999", "1e-999"}) {
+    CAPTURE(number);
+    CHECK(refusal(R"({"a":)" + std::string(number) + "}") != Errc::kLimit);
+  }
+  CHECK(refusal(R"({"a":1e-999})") == Errc::kInvalid);
 }
 
 TEST_CASE("a NUL ends nothing") {
