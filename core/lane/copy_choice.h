@@ -77,7 +77,7 @@ class CopyChoice {
   /// Of transfers of this size: the smaller they are, the more of them are under way at a time.
   static constexpr Series series_of(std::uint64_t bytes) noexcept {
     if (bytes <= 64u << 10) return {16, 32, 16};
-    return bytes <= 256u << 10 ? Series{4, 8, 4} : Series{4, 8, 0};
+    return bytes <= 256u << 10 ? Series{8, 16, 8} : Series{4, 8, 0};
   }
   static constexpr std::uint32_t kTrials = 2;         // series
   static constexpr std::uint32_t kOtherWayFirst = 8;  // series; soon, as the trials are short
@@ -121,10 +121,10 @@ class CopyChoice {
   };
   static constexpr std::uint64_t kUnitBytes = 64u << 10;
 
-  /// Up to 16 KiB, 64 KiB, 256 KiB, 1 MiB, 4 MiB; and above.
+  /// Up to 16 KiB, 32 KiB, 64 KiB and so on to 4 MiB; and above.
   Sizes& sizes_of(std::uint64_t bytes) noexcept {
-    const auto quarters = static_cast<std::size_t>(std::bit_width((bytes - 1) >> 14) + 1) / 2;
-    return sizes_[std::min(quarters, sizes_.size() - 1)];
+    const auto doublings = static_cast<std::size_t>(std::bit_width((bytes - 1) >> 14));
+    return sizes_[std::min(doublings, sizes_.size() - 1)];
   }
   // Messages go both ways if they mostly did so lately.
   void note_came(bool came) noexcept {
@@ -142,7 +142,7 @@ class CopyChoice {
 
   static constexpr int kOfLate = 16;  // transfers
 
-  std::array<Sizes, 6> sizes_;
+  std::array<Sizes, 10> sizes_;
   int came_of_late_ = 0;
   bool exposes_ = false;  // some transfer has ended that way
   TimeNs last_ended_ = 0;

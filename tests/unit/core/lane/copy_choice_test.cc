@@ -67,7 +67,7 @@ TEST_CASE("both ways are tried, then the faster one is taken") {
 TEST_CASE("sizes are told apart") {
   Machine machine;
   machine.copied /= 2;
-  machine.exposed_of(60, 100u << 10);
+  machine.exposed_of(200, 100u << 10);
   std::swap(machine.copied, machine.exposed);
   machine.exposed_of(60, 8u << 20);
   CHECK(machine.transfer(8u << 20) == Way::kExposed);
