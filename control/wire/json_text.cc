@@ -13,7 +13,7 @@
 namespace livebtl::control {
 namespace {
 
-/// Of an escape such as "\\udc00" that stands alone, which the parser turns into bytes that are not UTF-8.
+/// Of an escape such as "\udc00" that stands alone, which the parser turns into bytes that are not UTF-8.
 bool has_half_a_pair(std::string_view text) noexcept {
   for (std::size_t at = 0; (at = text.find('\xed', at)) != std::string_view::npos; ++at) {
     if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0xA0) return true;
@@ -113,8 +113,8 @@ bool repeats_a_key(const JsonValue& value) {
 }  // namespace
 
 Result<const JsonValue*> JsonText::parse(unsigned depth_max) {
-  // The parser takes a NUL for the text's end. Of a character that is cut off it reads, and writes,
-  // up to four bytes.
+  // The parser takes a NUL for the text's end. Of a character that is cut off there it reads, and
+  // writes, up to two bytes more.
   if (text_.find('\0') != std::string::npos) return fail(Errc::kInvalid, "a NUL byte");
   text_.append(3, '\0');
   bool whole = false, too_deep = false;

@@ -100,7 +100,7 @@ class SmTransport final : public core::Transport {
   TimeNs sockets_due_ = 0;
   std::size_t turn_ = 0;                // whose turn it is
   std::size_t read_bytes_ = 0;          // out of peers' memory, in this turn
-  bool exposed_news_ = false;           // seen by arm(): the next turn looks
+  bool exposed_news_ = false;           // seen by arm(), or rung for: the next turn looks
   std::uint32_t turns_exposing_ = 0;    // in which no frame came
   std::vector<SmEndpoint*> polled_;     // attached, and not down
   std::vector<SmEndpoint*> exposing_;   // of these

@@ -113,12 +113,11 @@ TEST_CASE("a text that is cut off anywhere is refused, and nothing behind it is 
 // CVE-2024-38517.
 TEST_CASE("a number with an exponent far below zero is refused") {
   for (const std::string_view number :
-       {"0.0000000000e-2147483639", "0.00000000000000000000e-2147483647", "1e-2147483648",
+       {"0.00000000001e-2147483639", "0.00000000000000000001e-2147483647", "1e-2147483648",
         "0.1e-99999999999999999999", "1e-999"}) {
     CAPTURE(number);
-    CHECK(refusal(R"({"a":)" + std::string(number) + "}") != Errc::kLimit);
+    CHECK(refusal(R"({"a":)" + std::string(number) + "}") == Errc::kInvalid);
   }
-  CHECK(refusal(R"({"a":1e-999})") == Errc::kInvalid);
 }
 
 TEST_CASE("a NUL ends nothing") {
