@@ -14,7 +14,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <future>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 using namespace livebtl;
 using namespace livebtl::watchd;
@@ -51,6 +55,23 @@ Fd client_of(const std::string& path) {
   return client;
 }
 
+/// A socket in a directory of its own.
+struct Listening {
+  Listening() {
+    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    auto made = SocketSource::listen(path());
+    REQUIRE(made);
+    source = std::move(*made);
+  }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+  ~Listening() { std::filesystem::remove_all(folder); }
+  std::string path() const { return folder + "/socket"; }
+
+  std::string folder = "/tmp/livebtl-watchd-XXXXXX";
+  std::unique_ptr<SocketSource> source;
+};
+
 /// Do three looks without a descriptor end, with no notice? A look that keeps retrying the client
 /// is stopped.
 bool looks_end(SocketSource& source) {
@@ -75,35 +96,28 @@ bool looks_end(SocketSource& source) {
 }  // namespace
 
 TEST_CASE("a client for whom there is no descriptor waits, and costs no time until there is one") {
-  std::string folder = "/tmp/livebtl-watchd-XXXXXX";
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  auto source = SocketSource::listen(folder + "/socket");
-  REQUIRE(source);
-  const Fd client = client_of(folder + "/socket");
+  const Listening at;
+  const Fd client = client_of(at.path());
   constexpr std::string_view kLine = "{\"event\":\"move\",\"kind\":\"migrate\"}\n";
   REQUIRE(::send(client.number(), kLine.data(), kLine.size(), 0) ==
           static_cast<ssize_t>(kLine.size()));
-  CHECK(looks_end(**source));
+  CHECK(looks_end(*at.source));
   TimeNs until = monotonic_now() + 20 * kSecond;
   std::size_t heard = 0;
-  while (heard == 0 && monotonic_now() < until) heard = (*source)->look()->notices.size();
+  while (heard == 0 && monotonic_now() < until) heard = at.source->look()->notices.size();
   CHECK(heard == 1);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("an event that is announced anew right after it was over is not over") {
-  std::string folder = "/tmp/livebtl-watchd-XXXXXX";
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  auto source = SocketSource::listen(folder + "/socket");
-  REQUIRE(source);
-  const Fd client = client_of(folder + "/socket");
+  const Listening at;
+  const Fd client = client_of(at.path());
   const auto heard = [&](std::string_view lines) {
     REQUIRE(::send(client.number(), lines.data(), lines.size(), 0) ==
             static_cast<ssize_t>(lines.size()));
     const TimeNs until = monotonic_now() + 20 * kSecond;
-    Report report = (*source)->look().value();
+    Report report = at.source->look().value();
     while (report.notices.empty() && report.ended.empty() && monotonic_now() < until)
-      report = (*source)->look().value();
+      report = at.source->look().value();
     return report;
   };
   const Report anew = heard("{\"event\":\"m1\",\"over\":true}\n{\"event\":\"m1\",\"in_s\":60}\n");
@@ -111,7 +125,6 @@ TEST_CASE("an event that is announced anew right after it was over is not over")
   CHECK(anew.notices.size() == 1);
   const Report over = heard("{\"event\":\"m1\",\"in_s\":60}\n{\"event\":\"m1\",\"over\":true}\n");
   CHECK(over.ended == std::vector<std::string>{"m1"});
-  std::filesystem::remove_all(folder);
 }
 
 namespace {
@@ -129,14 +142,11 @@ std::size_t lines_with(const Fd& client, std::string_view word) {
 }  // namespace
 
 TEST_CASE("who announces more events than are taken at once is told which") {
-  std::string folder = "/tmp/livebtl-watchd-XXXXXX";
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  auto source = SocketSource::listen(folder + "/socket");
-  REQUIRE(source);
+  const Listening at;
   constexpr std::size_t kEach = 60;
   std::vector<Fd> clients;
-  for (int i = 0; i < 5; ++i) clients.push_back(client_of(folder + "/socket"));
-  REQUIRE((*source)->look());  // accepts them all
+  for (int i = 0; i < 5; ++i) clients.push_back(client_of(at.path()));
+  REQUIRE(at.source->look());  // accepts them all
   for (std::size_t i = 0; i < clients.size(); ++i) {
     std::string lines;
     for (std::size_t event = 0; event < kEach; ++event)
@@ -144,9 +154,8 @@ TEST_CASE("who announces more events than are taken at once is told which") {
     REQUIRE(::send(clients[i].number(), lines.data(), lines.size(), 0) ==
             static_cast<ssize_t>(lines.size()));
   }
-  CHECK((*source)->look()->notices.size() == kNoticesMax);
+  CHECK(at.source->look()->notices.size() == kNoticesMax);
   std::size_t refused = 0;
   for (const Fd& client : clients) refused += lines_with(client, "too many events");
   CHECK(refused == clients.size() * kEach - kNoticesMax);
-  std::filesystem::remove_all(folder);
 }
