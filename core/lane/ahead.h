@@ -13,36 +13,45 @@
 
 namespace livebtl::core {
 
+/// Whether to send with an offer what nobody has asked for. Where receives are posted late that is in
+/// vain, and is tried ever less often.
+class Eagerness {
+ public:
+  /// Called for each offer with which it could be.
+  bool tries() noexcept {
+    if (pause_ == 0) return true;
+    --pause_;
+    return false;
+  }
+  void answered(bool taken) noexcept {
+    in_vain_ = taken ? 0 : std::min(in_vain_ + 1, kInVainMost);
+    pause_ = (1u << in_vain_) - 1;
+  }
+
+ private:
+  static constexpr std::uint32_t kInVainMost = 7;
+  std::uint32_t in_vain_ = 0;  // how often in a row
+  std::uint32_t pause_ = 0;    // offers that must first go alone
+};
+
 /// The sending half.
 struct SentAhead {
   static constexpr std::uint64_t kBytesMax = 256u << 10;
 
   std::uint64_t transfer = 0;  // has data ahead and has not ended; 0: none
-  std::uint32_t in_vain = 0;   // how often in a row
-  std::uint32_t pause = 0;     // offers that must first go without data
+  Eagerness eagerness;
 
   /// Called for each offer whose data could go ahead. One at a time: the receiver remembers one.
   bool choose(std::uint64_t offered) noexcept {
-    if (transfer != 0) return false;
-    if (pause != 0) {
-      --pause;
-      return false;
-    }
+    if (transfer != 0 || !eagerness.tries()) return false;
     transfer = offered;
     return true;
   }
-  /// The peer has asked for the data. Where receives are posted late, data go twice, but ever less
-  /// often.
-  void answered(bool taken) noexcept {
-    in_vain = taken ? 0 : std::min(in_vain + 1, kInVainMost);
-    pause = (1u << in_vain) - 1;
-  }
+  /// The peer has asked for the data.
+  void answered(bool taken) noexcept { eagerness.answered(taken); }
   void ended(std::uint64_t ended) noexcept {
     if (transfer == ended) transfer = 0;
   }
-
- private:
-  static constexpr std::uint32_t kInVainMost = 7;
 };
 
 /// The receiving half. A sender goes ahead with the next transfer only when the last one has ended,

@@ -30,7 +30,7 @@ constexpr Kind kKinds[] = {
      shape<RtsBody>(kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet | kFlagAhead,
                     kRules)},
     {FrameKind::kCts, "cts", shape<CtsBody>(kFlagAhead, kRules)},
-    {FrameKind::kFin, "fin", shape<FinBody>(kFlagGivenUp, kRules)},
+    {FrameKind::kFin, "fin", shape<FinBody>(kFlagGivenUp | kFlagAhead, kRules)},
     {FrameKind::kDone, "done", shape<FinBody>(kFlagWantDone, kRules)},
     {FrameKind::kActive, "active", shape<MessageBody>(0)},
     {FrameKind::kPut, "put", shape<RemoteBody>(kFlagHasData)},
@@ -58,6 +58,12 @@ constexpr std::array<FrameShape, kFrameKindsEnd> shapes_by_kind() {
   return shapes;
 }
 
+// A FIN says that a message was read with its offer, or that its sender gave it up.
+bool given_up_and_read(Bytes fin) noexcept {
+  constexpr unsigned kBoth = kFlagGivenUp | kFlagAhead;
+  return (std::to_integer<unsigned>(fin[offsetof(FrameHead, flags)]) & kBoth) == kBoth;
+}
+
 }  // namespace
 
 constinit const std::array<FrameShape, kFrameKindsEnd> kFrameShapes = shapes_by_kind();
@@ -75,6 +81,7 @@ bool body_keeps_rules(FrameKind kind, Bytes header) noexcept {
     case FrameKind::kCts:
       return decode_body<CtsBody>(header).reserved == 0;
     case FrameKind::kFin:
+      return !given_up_and_read(header) && decode_body<FinBody>(header).reserved == 0;
     case FrameKind::kDone:
     case FrameKind::kGetReply:
     case FrameKind::kAtomicReply:

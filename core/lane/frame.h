@@ -59,7 +59,7 @@ enum FrameFlag : std::uint8_t {
   kFlagGet = 32,       // kRts: answers a kGet (RtsBody.tag is its operation, data 0)
   kFlagGivenUp = 64,   // kFin: from the data's sender: no more follows; names the receiver's handle
   // kRts of a message: data follow unrequested. kData: such data, under the sender's name. kCts:
-  // none of them were dropped; continue after them
+  // none of them were dropped; continue after them. kFin: all was read where the offer said
   kFlagAhead = 128,
 };
 

@@ -33,6 +33,13 @@ Operation* Matcher::arrived_behind(Operation& first, const Envelope& envelope) n
   return nullptr;
 }
 
+Operation* Matcher::would_take(const Envelope& envelope) const noexcept {
+  Operation* receive = posted_[lane(envelope.kind)].first;
+  while (receive != nullptr && !matches(state_of<ReceiveState>(*receive), envelope))
+    receive = state_of<ReceiveState>(*receive).next;
+  return receive;
+}
+
 void Matcher::add_unexpected(std::unique_ptr<Unexpected> message) noexcept {
   List<Unexpected>& list = unexpected_[lane(message->envelope.kind)];
   message->previous = list.last;

@@ -132,6 +132,7 @@ class Matcher {
     if (!matches(state, envelope)) return arrived_behind(*first, envelope);
     return use(*first, state, envelope);
   }
+  Operation* would_take(const Envelope& envelope) const noexcept;  // arrived(), but leaves it there
   void add_unexpected(std::unique_ptr<Unexpected> message) noexcept;
   /// Takes the first posted receive of that kind off the list, if it matches this message and takes
   /// one message into one slice. null: ask arrived().

@@ -21,8 +21,9 @@ struct OutFrame {
   std::size_t payload_bytes = 0;
   std::uint8_t header_bytes = 0;
   std::uint8_t slice_count = 0;
-  bool pooled = false;  // a PooledFrame of the sender's; else it lies in an Operation
-  bool queued = false;  // waits in a FrameQueue: the peer cannot know of it
+  bool pooled = false;   // a PooledFrame of the sender's; else it lies in an Operation
+  bool queued = false;   // waits in a FrameQueue: the peer cannot know of it
+  bool exposes = false;  // an offer, and all that it offers, for the peer to read at once
   Role role = Role::kPlain;
   alignas(8) std::byte header[kHeaderBytesMax];
   Slice slices[kSlicesMax + 1];  // the user's; the data that go with a put come first

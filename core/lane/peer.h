@@ -164,6 +164,7 @@ struct Peer {
   core::CopyChoice copies;
   std::uint64_t placed_bytes_in = 0;  // of large messages, so far
   core::SentAhead ahead;
+  core::Eagerness exposes_offers;
   std::map<std::string, std::uint64_t> lost_paths;  // by transport: path id a redial replaces
   std::string fatal_refusal;                        // why the peer will never talk to us again
   TimeNs lost_at = 0;

@@ -10,6 +10,7 @@
 #include "core/lane/path_events.h"
 #include "core/lane/port_state.h"
 #include "core/lane/receive_end.h"
+#include "core/lane/receive_parts.h"
 #include "core/lane/rendezvous.h"
 #include "core/lane/send.h"
 
@@ -57,6 +58,8 @@ void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
     path.confirmed = true;
     events_.on_confirmed(path);
   }
+  if (path.reading_seq != 0 && (head->seq != path.reading_seq || head->kind != FrameKind::kRts))
+    return path.break_down({Errc::kCorrupt, "the peer changed a frame that was being read"});
   if (head->ack > peer.tx.acked && !sender_.acknowledged(peer, head->ack))
     return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
   if (is_ordered(head->kind)) {
@@ -76,8 +79,12 @@ void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes
   switch (peer.rx.reorder.arrived(head.seq, header, payload)) {
     case Reorder::Verdict::kNext:
       [[likely]];
-      count_ack_owed(peer, head, header.size() + payload.size());
-      dispatch(peer, head, header, payload);
+      if (path.reading_seq == head.seq) [[unlikely]] {
+        end_offer_read(path, head, header.size(), payload);
+      } else {
+        count_ack_owed(peer, head, header.size() + payload.size());
+        dispatch(peer, head, header, payload);
+      }
       return deliver_early(peer);
     case Reorder::Verdict::kEarly:
       ++peer.counts.reordered;
@@ -141,33 +148,6 @@ void Receiver::dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes p
       LIVEBTL_ASSERT(false, "decode_head and is_ordered agree about the kinds");
   }
 }
-
-namespace {
-
-Envelope envelope_of(Peer& peer, const FrameHead& head, Tag tag, std::uint64_t data,
-                     std::uint64_t length) noexcept {
-  Envelope envelope;
-  envelope.kind = (head.flags & kFlagTagged) != 0 ? MessageKind::kTagged : MessageKind::kPlain;
-  envelope.has_data = (head.flags & kFlagHasData) != 0;
-  envelope.want_done = (head.flags & kFlagWantDone) != 0;
-  envelope.tag = tag;
-  envelope.data = data;
-  envelope.length = length;
-  envelope.transfer = head.seq;  // an eager message that wants DONE is named by its number
-  envelope.source = {&peer, head.source_port};
-  return envelope;
-}
-
-/// Takes `bytes` from a multi-receive's buffer, for this message.
-MutableSlice take_multi(ReceiveState& state, std::size_t bytes) noexcept {
-  auto* place = static_cast<std::byte*>(state.slices[0].data) + state.multi_used;
-  state.multi_used += bytes;
-  state.capacity -= bytes;
-  ++state.multi_open;
-  return {place, bytes};
-}
-
-}  // namespace
 
 // One more message of the peer's is kept, or awaits its answer. false: the peer is lost, since an
 // honest one sends within its credit, and never hears of more credit than was given back.
@@ -245,49 +225,6 @@ void Receiver::tell_done(Peer& peer, std::uint64_t number, Errc code, Role role)
       scatter({state.slices, state.slice_count}, 0, payload.first(bytes));
   }
   end_message(receive, completion);
-}
-
-void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
-                        Bytes payload) noexcept {
-  if ((head.flags & kFlagPut) != 0) return onesided_.on_put_offer(peer, head, body, payload);
-  if ((head.flags & kFlagGet) != 0) return onesided_.on_get_offer(peer, body);
-  if (!hold(peer, 0)) return;  // until its end is sent
-  if ((head.flags & kFlagAhead) != 0) peer.rx.ahead.offer(body.transfer);
-  PortState* port = ports_.find(head.target_port);
-  if (port == nullptr)
-    return transfers_.tell_end(peer, body.transfer, Errc::kCancelled, Role::kAnswersMessage);
-  ++peer.rx.messages_received;
-  Envelope envelope = envelope_of(peer, head, body.tag, body.data, body.length);
-  envelope.rendezvous = true;
-  envelope.ahead = (head.flags & kFlagAhead) != 0;
-  envelope.transfer = body.transfer;
-  if (Operation* receive = port->matcher.arrived(envelope))
-    return deliver_offer(*port, *receive, envelope, false);
-  keep_unexpected(*port, envelope, {});
-}
-
-void Receiver::deliver_offer(PortState& port, Operation& receive, const Envelope& envelope,
-                             bool credit_returned) noexcept {
-  ReceiveState& state = state_of<ReceiveState>(receive);
-  const std::size_t wanted = std::min<std::size_t>(envelope.length, state.capacity);
-  InTransfer in;
-  in.operation = &receive;
-  in.port = &port;
-  in.peer = envelope.source.peer;
-  in.transfer = envelope.transfer;
-  in.ahead = envelope.ahead && wanted == envelope.length;
-  in.credit_returned = credit_returned;
-  if (credit_returned) ++in.peer->rx.early_answers;
-  in.completion = envelope.completion(wanted);
-  if (state.multi_bytes_min != 0) {
-    in.slices[0] = take_multi(state, wanted);
-    in.slice_count = 1;
-  } else {
-    in.slice_count = state.slice_count;
-    std::copy(state.slices, state.slices + state.slice_count, in.slices);
-  }
-  in.completion.buffer = in.slice_count != 0 ? in.slices[0].data : nullptr;
-  transfers_.fetch(*envelope.source.peer, std::move(in), wanted);
 }
 
 void Receiver::deliver_unexpected(PortState& port, std::unique_ptr<Unexpected> message,

@@ -81,6 +81,11 @@ class Receiver {
   void deliver_eager(Operation& receive, const Envelope& envelope, Bytes payload) noexcept;
   void deliver_offer(PortState& port, Operation& receive, const Envelope& envelope,
                      bool credit_returned) noexcept;
+  /// An offer whose payload is exposed: takes the receive that it goes to, if all of it can be read
+  /// into that one's buffer now. Then: it was read, or was not.
+  bool begin_offer_read(Path& path, const FrameHead& head, const RtsBody& body) noexcept;
+  void end_offer_read(Path& path, const FrameHead& head, std::size_t header_bytes,
+                      Bytes payload) noexcept;
   void count_ack_owed(Peer& peer, const FrameHead& head, std::size_t bytes) noexcept;
 
   std::uint64_t unexpected_bytes_ = 0;  // of memory, of all ports

@@ -70,13 +70,20 @@ void Transfers::on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) no
   out->asked_offset = cts.offset;
   const bool taken = first && (head.flags & kFlagAhead) != 0;
   if (!taken) out->next_offset = cts.offset;
-  if (first && peer.ahead.transfer == cts.transfer) {
-    peer.ahead.answered(taken);
-    if (!taken) out->choose_way_anew();
-  }
+  if (first) on_first_cts(peer, *out, cts.transfer, taken);
   if (std::find(peer.sending.begin(), peer.sending.end(), cts.transfer) == peer.sending.end())
     peer.sending.push_back(cts.transfer);
   sender_.mark_dirty(peer);
+}
+
+// taken: all that went ahead of it counts. Else the transfer begins only now, whatever way it goes.
+void Transfers::on_first_cts(Peer& peer, OutTransfer& out, std::uint64_t name,
+                             bool taken) noexcept {
+  if (out.with_offer) peer.exposes_offers.answered(false);
+  if (!taken && out.way) out.begin(peer, context_.config.now());
+  if (peer.ahead.transfer != name) return;
+  peer.ahead.answered(taken);
+  if (!taken) out.choose_way_anew();
 }
 
 void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept {
@@ -88,9 +95,12 @@ void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) no
   if (out->region) peer.rx.end_request();
   if (!out->given_up) out->code = static_cast<Errc>(fin.code);
   // If discarded, or taken by a receive without room, it ends unasked and says nothing of the way.
-  if (out->way && out->asked_for() && out->code == Errc::kOk && out->attempt == 0)
-    peer.copies.took(*out->way, out->wanted, peer.placed_bytes_in - out->came_before, out->begun_at,
-                     context_.config.now());
+  const bool read = out->with_offer && (head.flags & kFlagAhead) != 0;
+  if (read) peer.exposes_offers.answered(true);
+  const bool went = out->asked_for() || read;
+  if (out->way && went && out->code == Errc::kOk && out->attempt == 0)
+    peer.copies.took(*out->way, out->total(), peer.placed_bytes_in - out->came_before,
+                     out->begun_at, context_.config.now());
   complete_out_if_done(fin.operation);
 }
 
@@ -130,6 +140,7 @@ void Transfers::on_sent(Path& path, std::uint64_t name) noexcept {
   LIVEBTL_ASSERT(out != nullptr && out->posted != 0,
                  "a posted transfer stays until its frames are sent");
   --out->posted;
+  if (out->with_offer && out->given_up) --path.given_up_offers;
   complete_out_if_done(name);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/rendezvous.h -- the placed lane: large messages, puts and gets as an offer (RTS), a request
-// for the data (CTS), data and FIN.
+// for the data (CTS), data and FIN. An offer that exposes all of a message's bytes needs only a FIN,
+// if somebody waits for that message.
 //
 // Threads:   under the engine's lock.
 // Ownership: the sender's bytes stay in the user's buffer (no copy is kept) until FIN has come and no
@@ -39,10 +40,11 @@ struct OutTransfer {
   Peer* peer = nullptr;
   Slice slices[kSlicesMax];
   std::uint8_t slice_count = 0;
-  bool one_sided = false;  // a put: completes as such
-  bool counted = false;    // ... and counted among the open requests
-  bool finished = false;   // FIN has come, or it is given up and the receiver knows
-  bool given_up = false;   // by us: the bytes are the user's again
+  bool one_sided = false;   // a put: completes as such
+  bool counted = false;     // ... and counted among the open requests
+  bool finished = false;    // FIN has come, or it is given up and the receiver knows
+  bool given_up = false;    // by us: the bytes are the user's again
+  bool with_offer = false;  // all of it was exposed with the offer
   Errc code = Errc::kOk;
   std::uint64_t bytes = 0;
   std::uint64_t handle = 0;  // the receiver's name, from CTS
@@ -54,12 +56,17 @@ struct OutTransfer {
   std::optional<CopyChoice::Way> way;  // chosen, and measured from begun_at on
   TimeNs begun_at = 0;
   std::uint64_t came_before = 0;  // the peer's placed_bytes_in then
-  std::uint32_t posted = 0;       // data frames in endpoints, referring to the user's bytes
+  std::uint32_t posted = 0;       // frames in endpoints that refer to the user's bytes
 
   bool asked_for() const noexcept { return wanted != 0; }
   std::uint64_t total() const noexcept { return asked_for() ? wanted : bytes; }
   /// The end of what may be sent now.
   std::uint64_t end() const noexcept { return asked_for() ? wanted : ahead_bytes; }
+  /// It is timed from now on.
+  void begin(const Peer& to, TimeNs now) noexcept {
+    begun_at = now;
+    came_before = to.placed_bytes_in;
+  }
   /// Choose again, and time it from then on.
   void choose_way_anew() noexcept {
     begun_at = 0;
@@ -83,6 +90,7 @@ struct InTransfer {
   std::uint32_t attempt = 0;
   bool ahead = false;            // data follow the offer, and all of them are wanted
   bool credit_returned = false;  // a receive: the sender has the credit for the offer back
+  bool with_offer = false;       // its bytes were read where the offer said, and not asked for
   Intervals arrived;
 
   /// The role of the frame that tells the peer of its end.
@@ -118,13 +126,25 @@ class Transfers {
   /// Sender: should this offer's data go ahead on that path? If so, call go_ahead() once posted.
   bool goes_ahead(Peer& peer, const Path& path, std::uint64_t name) noexcept;
   void go_ahead(Peer& peer, std::uint64_t name) noexcept;
+  /// Sender: could all that is offered be exposed with the offer? If it is to be, when that is
+  /// posted: what to expose on that path (empty: nothing), and whether it was.
+  bool may_expose(Peer& peer, const Path& path, std::uint64_t name) noexcept;
+  Bytes to_expose(const Peer& peer, const Path& path, std::uint64_t name) const noexcept;
+  void exposed(Path& path, std::uint64_t name) noexcept;
+  void not_exposed(std::uint64_t name) noexcept;
   /// Sender: the offer was never posted, so nobody is told when it ends.
   void withdraw_offer(std::uint64_t name) noexcept;
   /// Receiver: a matched offer. slices: where it goes; wanted: how much of it (0 ends it at once).
   void fetch(Peer& peer, InTransfer in, std::uint64_t wanted);
+  /// Receiver: the same for an offer whose bytes are about to be read where the peer has exposed
+  /// them. Nothing is asked for. end_read(): they were, or the peer is asked after all.
+  void begin_read(Path& path, InTransfer in, std::uint64_t wanted);
+  void end_read(Path& path, Bytes payload) noexcept;
+  /// Where they are to be read to; empty: the receive has been given up since.
+  MutableBytes read_place(const Path& path) noexcept;
   /// Receiver: all of an offer has arrived, or it cannot be taken (no such region, port,
   /// operation). role: that of the FIN.
-  void tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role);
+  void tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role, std::uint8_t flags = 0);
 
   void on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) noexcept;
   void on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept;
@@ -161,6 +181,7 @@ class Transfers {
   void give_up(std::uint64_t name, OutTransfer& out, Errc code) noexcept;
   void tell_given_up(OutTransfer& out) noexcept;
   void on_given_up(Peer& peer, const FinBody& fin) noexcept;
+  void on_first_cts(Peer& peer, OutTransfer& out, std::uint64_t name, bool taken) noexcept;
   void drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcept;
   template <class Concerned>
   void cancel(Concerned concerned, Errc code) noexcept;
@@ -178,6 +199,7 @@ class Transfers {
   void finish(const InTransfer& in) noexcept;
   std::size_t post_data(Peer& peer, Path& path, OutTransfer& out, std::uint64_t name) noexcept;
   bool exposes(Peer& peer, const Path& path, OutTransfer& out, std::size_t bytes) noexcept;
+  bool streams(const Peer& peer, const Caps& caps) const noexcept;
   Post post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
                   const Slice& piece, bool exposed) noexcept;
   Post post_copied(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,

@@ -68,7 +68,8 @@ Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::
   const Bytes payload{static_cast<const std::byte*>(piece.data), piece.bytes};
   const Post post = path.endpoint->post({bytes_of(header), payload, name, true, exposed});
   // on_sent() is called for each buffer that is exposed: before, there is hardly room for another.
-  if (exposed && post == Post::kRetry && !path.posted.empty()) path.bulk_awaits = path.sent + 1;
+  if (exposed && post == Post::kRetry && !path.posted.empty())
+    path.awaits_sent(context_.config.now());
   return post;
 }
 
@@ -79,8 +80,7 @@ bool Transfers::exposes(Peer& peer, const Path& path, OutTransfer& out,
   if (caps.zero_copy_bytes_min == 0 || bytes < caps.zero_copy_bytes_min) return false;
   if (path.copies != Copies::kMeasured) return path.copies == Copies::kOnce;
   if (out.begun_at == 0) {
-    out.begun_at = context_.config.now();
-    out.came_before = peer.placed_bytes_in;
+    out.begin(peer, context_.config.now());
     out.way = peer.copies.next(out.total());
   }
   return out.way != CopyChoice::Way::kCopied;

@@ -47,8 +47,10 @@ void let_go(Peer& peer, Concerned concerned) noexcept {
 void Transfers::give_up(std::uint64_t name, OutTransfer& out, Errc code) noexcept {
   if (out.given_up) return;
   if (out.posted != 0) {
-    let_go(*out.peer, [name](const Path& path) {
-      return std::find(path.posted.begin(), path.posted.end(), name) != path.posted.end();
+    let_go(*out.peer, [name, &out](Path& path) {
+      const bool its = std::find(path.posted.begin(), path.posted.end(), name) != path.posted.end();
+      if (its && out.with_offer) ++path.given_up_offers;
+      return its;
     });
   }
   std::erase(out.peer->sending, name);

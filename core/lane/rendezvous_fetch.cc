@@ -59,8 +59,9 @@ void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
   ask(mine, handle, mine.ahead && peer.rx.ahead.begin(mine.transfer, handle) ? kFlagAhead : 0);
 }
 
-void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role) {
-  sender_.queue_control(peer, FrameKind::kFin, 0, 0, 0,
+void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role,
+                         std::uint8_t flags) {
+  sender_.queue_control(peer, FrameKind::kFin, flags, 0, 0,
                         FinBody{transfer, static_cast<std::uint32_t>(code), 0}, {}, role);
 }
 
@@ -152,7 +153,7 @@ void Transfers::complete_in(std::uint64_t handle) noexcept {
   const InTransfer in = std::move(*in_.find(handle));
   --in.peer->transfers_open;
   in_.release(handle);
-  tell_end(*in.peer, in.transfer, Errc::kOk, in.end_role());
+  tell_end(*in.peer, in.transfer, Errc::kOk, in.end_role(), in.with_offer ? kFlagAhead : 0);
   finish(in);
 }
 

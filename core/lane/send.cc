@@ -85,10 +85,11 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
   return {scratch_.data(), bytes};
 }
 
-// in: a header without number. out: on kDone it has one; the frame is kept if its path may lose it.
+// in: a header without number. exposed_as: the cookie of a payload that is exposed, not copied; 0:
+// it is copied. out: on kDone and kPosted it has a number; kept if its path may lose frames.
 [[gnu::always_inline]] inline Post Sender::post_ordered(Peer& peer, Path& path, FrameHead& head,
-                                                        std::size_t header_bytes,
-                                                        Bytes payload) noexcept {
+                                                        std::size_t header_bytes, Bytes payload,
+                                                        std::uint64_t exposed_as) noexcept {
   TxLane& tx = peer.tx;
   if (tx.lease.given != 0) tx.lease.end();
   const std::size_t bytes = header_bytes + payload.size();
@@ -104,14 +105,16 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
     // A window that fills up faster than acknowledgements come back asks for one.
     if (tx.window->kept_bytes() > tx.window->capacity_bytes() / 2) head.flags |= kFlagAckWanted;
   }
-  if (path.endpoint->post({header, payload, 0, false}) == Post::kRetry) return Post::kRetry;
+  const bool exposed = exposed_as != 0;
+  const Post post = path.endpoint->post({header, payload, exposed_as, exposed, exposed});
+  if (post == Post::kRetry || (exposed && post == Post::kSmaller)) return post;
   if (path.keeps) tx.window->keep(tx.next_seq, header, payload);
   ++tx.next_seq;
   if (tx.overtake_bytes != SIZE_MAX) tx.overtake_bytes -= bytes;
   peer.rx.ack_sent = head.ack;
   peer.rx.unacked_bytes = 0;
   peer.rx.ack_wanted = false;
-  return Post::kDone;
+  return post;
 }
 
 Accept Sender::send_by_endpoint(PortState& port, const SendRequest& request,
@@ -193,13 +196,36 @@ bool Sender::flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t&
     if (frame->role == Role::kRequest && !peer.tx.has_request_room()) return true;
     const std::uint64_t seq = peer.tx.next_seq;
     const Bytes payload = gather({frame->slices, frame->slice_count}, frame->payload_bytes);
-    if (post_ordered(peer, path, frame->head(), frame->header_bytes, payload) == Post::kRetry)
-      return false;
+    const Post post = frame->exposes
+                          ? post_exposing(peer, path, *frame)
+                          : post_ordered(peer, path, frame->head(), frame->header_bytes, payload);
+    if (post == Post::kRetry) return false;
     queue.pop();
     ++posted;
     taken(peer, *frame, seq);
   }
   return true;
+}
+
+// By another path than the one that it was made for, or where nothing can be exposed now, it is an
+// offer like any other. It waits until the path can expose more, and behind what was asked for
+// before, but not for long: a peer that computes reads nothing, and this end must be able to sleep.
+Post Sender::post_exposing(Peer& peer, Path& path, OutFrame& frame) noexcept {
+  constexpr TimeNs kWaitMax = kMillisecond;
+  const std::uint64_t name = decode_body<RtsBody>({frame.header, frame.header_bytes}).transfer;
+  const Bytes offered = transfers_.to_expose(peer, path, name);
+  const bool full = path.sent < path.bulk_awaits;
+  const bool waits = full && context_.config.now() - path.bulk_awaits_since < kWaitMax;
+  if (!offered.empty() && (waits || (!full && !peer.sending.empty()))) return Post::kRetry;
+  if (!offered.empty() && !full) {
+    const Post post = post_ordered(peer, path, frame.head(), frame.header_bytes, offered, name);
+    if (post == Post::kPosted) transfers_.exposed(path, name);
+    if (post == Post::kRetry && !path.posted.empty()) path.awaits_sent(context_.config.now());
+    if (post != Post::kSmaller) return post;
+  }
+  frame.exposes = false;
+  transfers_.not_exposed(name);
+  return post_ordered(peer, path, frame.head(), frame.header_bytes, {});
 }
 
 void Sender::count(Peer& peer, OutFrame& frame) noexcept {

@@ -107,7 +107,8 @@ class Sender {
   std::size_t flush_dirty() noexcept;
   void release(Peer& peer) noexcept;
   Post post_ordered(Peer& peer, Path& path, FrameHead& head, std::size_t header_bytes,
-                    Bytes payload) noexcept;
+                    Bytes payload, std::uint64_t exposed_as = 0) noexcept;
+  Post post_exposing(Peer& peer, Path& path, OutFrame& frame) noexcept;
   void queue_pooled(Peer& peer, Bytes header, Bytes payload, Role role);
   Accept send_later(PortState& port, const SendRequest& request, Operation* operation,
                     const Header<MessageBody>& header, std::size_t bytes) noexcept;

@@ -22,7 +22,9 @@ void Sender::offer_instead(Peer& peer, const Path& path, OutFrame& frame) noexce
   Header<RtsBody> rts{message.head, {message.body.tag, message.body.data, state.bytes, name}};
   rts.head.kind = FrameKind::kRts;
   const bool large = state.bytes > path.slot.caps.eager_bytes_max;
-  if (large && transfers_.goes_ahead(peer, path, name)) rts.head.flags |= kFlagAhead;
+  const bool exposable = large && transfers_.may_expose(peer, path, name);
+  frame.exposes = exposable && peer.exposes_offers.tries();
+  if (large && !exposable && transfers_.goes_ahead(peer, path, name)) rts.head.flags |= kFlagAhead;
   frame.set_header(rts);
   frame.payload_bytes = 0;
   frame.slice_count = 0;

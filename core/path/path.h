@@ -101,6 +101,12 @@ class Path final : public EndpointSink {
     return marker.both_left() && marker.answer_due() == 0 && !told_behind_marker;
   }
 
+  /// All that it exposes at a time is exposed: nothing more before some of it was read.
+  void awaits_sent(TimeNs now) noexcept {
+    bulk_awaits = sent + 1;
+    bulk_awaits_since = now;
+  }
+
   double striped_share() const noexcept { return static_cast<double>(striped_bytes) / weight; }
 
   TransportSlot& slot;
@@ -121,23 +127,29 @@ class Path final : public EndpointSink {
   bool probe_unposted = false;           // ... and is still wanted
   bool excused = false;                  // its deadline was postponed: nobody had looked for long
   bool awaited = false;                  // at the last look: the peer should say something on it
-  std::deque<std::uint64_t> posted;      // transfers with data posted and not yet on_sent, in order
-  std::uint64_t sent = 0;                // how often on_sent() was called
-  std::uint64_t striped_bytes = 0;       // placed data since the bulk paths last changed
-  std::uint32_t weight = 1;              // share of placed data
-  Copies copies = Copies::kOnce;         // how placed data goes, where the transport has both ways
+  // Transfers with data, or an exposed offer, posted and not yet on_sent, in order.
+  std::deque<std::uint64_t> posted;
+  std::uint64_t sent = 0;             // how often on_sent() was called
+  std::uint32_t given_up_offers = 0;  // of `posted`: nobody's business if the peer looks at them
+  std::uint64_t striped_bytes = 0;    // placed data since the bulk paths last changed
+  std::uint32_t weight = 1;           // share of placed data
+  Copies copies = Copies::kOnce;      // how placed data goes, where the transport has both ways
   // The fragment that the transport is reading straight into this transfer's buffer (rendezvous.h).
   std::uint64_t placing = 0;  // 0: none
   std::uint64_t placing_begin = 0;
   std::uint64_t placing_end = 0;
   TimeNs placing_since = 0;  // 0: it is not timed
-  FastBox* box = nullptr;    // while open, if the endpoint has one
+  // An exposed offer whose bytes are about to be read: its number (0: none), and our transfer.
+  std::uint64_t reading_seq = 0;
+  std::uint64_t reading = 0;
+  FastBox* box = nullptr;  // while open, if the endpoint has one
   BoxWriter box_writer;
   BoxReader box_reader;
   std::uint8_t box_notes = 0;     // to be posted, a bit for each BoxNote
   bool bulk_busy = false;         // answered kRetry in this round
   std::uint64_t bulk_awaits = 0;  // takes no more data before on_sent() was called so often
-  bool ticket_taken = false;      // path dialled by tickets: the peer's ticket has come
+  TimeNs bulk_awaits_since = 0;
+  bool ticket_taken = false;  // path dialled by tickets: the peer's ticket has come
   RefuseReason refusal = RefuseReason::kNone;
   std::optional<Error> down_reason;
   State state = State::kHello;

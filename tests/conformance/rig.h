@@ -53,11 +53,13 @@ class End final : public core::EndpointSink {
   bool keep_frames = true;  // record whole frames; else only count them
   std::size_t frames = 0;
   std::function<MutableBytes(Bytes header, std::size_t payload_bytes)> place;
+  bool wants_exposed = true;
   std::function<void(Bytes header, Bytes payload)> on_each;
 
  private:
   MutableBytes on_place(Bytes header, std::size_t payload_bytes,
                         bool to_be_checked) noexcept override;
+  bool is_wanted(Bytes) noexcept override { return wants_exposed; }
   void on_frame(Bytes header, Bytes payload) noexcept override;
   void on_sent(std::uint64_t cookie) noexcept override;
   void on_down(const Error& why) noexcept override;

@@ -49,6 +49,14 @@ void the_reader_wants_its_memory_back(const Subject& subject) {
   memory_is_wanted_back(subject, &Link::b);
 }
 
+/// Each payload is right, or was taken along by a sender that may have closed.
+void check_whole(const End& end, std::size_t bytes, bool may_lack) {
+  for (std::size_t i = 0; i < end.received.size(); ++i) {
+    const Blob& payload = end.received[i].payload;
+    CHECK(((may_lack && payload.empty()) || payload == pattern(i + 1, bytes)));
+  }
+}
+
 /// One end closes in mid-transfer; from then on both ends own their memory.
 void closing_in_the_middle(const Subject& subject) {
   for (int turns = 0; turns < 8; ++turns) {
@@ -68,14 +76,31 @@ void closing_in_the_middle(const Subject& subject) {
     rig.settle_long();
     REQUIRE(rig.until([&] { return !other.downs.empty(); }));
     rig.settle();
-    for (std::size_t i = 0; i < link.b->received.size(); ++i)
-      CHECK(link.b->received[i].payload == pattern(i + 1, rig.zero_copy_max()));
+    check_whole(*link.b, rig.zero_copy_max(), turns % 2 == 0);
     if (turns % 2 == 1)
       CHECK(std::ranges::all_of(place, [](std::byte each) { return each == std::byte{0xDD}; }));
     other.close();
     REQUIRE(rig.until_usable());
     Link again = rig.link();
     REQUIRE(transfer(rig, *again.a, *again.b, {{1, 8, 8}}));
+  }
+}
+
+/// A payload that nobody wants, or whose sender has ended, holds up nothing that lies behind it.
+void what_lies_behind_it_arrives(const Subject& subject) {
+  for (const bool wanted : {false, true}) {
+    Rig rig(subject);
+    if (!exposes_and_ends(rig) || rig.a().transport->caps().keeps) return;
+    Link link = rig.link();
+    link.b->wants_exposed = wanted;
+    Exposures exposures(*link.a);
+    exposures.expose_at_once(1, rig.zero_copy_max());
+    REQUIRE(link.a->post_pattern(7, 16, 100) == Post::kDone);
+    link.a->close();
+    exposures.overwrite();
+    REQUIRE(rig.until([&] { return !link.b->downs.empty(); }));
+    REQUIRE(link.b->received.size() == 2);
+    CHECK(link.b->received[1].payload == pattern(8, 100));
   }
 }
 
@@ -133,6 +158,7 @@ constexpr std::array kMemoryBehaviours{
               the_lender_wants_its_memory_back},
     Behaviour{"a reader has its memory back at once", the_reader_wants_its_memory_back},
     Behaviour{"closing while something is exposed", closing_in_the_middle},
+    Behaviour{"what lies behind an exposed payload", what_lies_behind_it_arrives},
     Behaviour{"memory that is mapped anew at its old address", memory_is_mapped_anew},
 };
 

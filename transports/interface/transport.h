@@ -98,8 +98,10 @@ class EndpointSink {
   /// has at least payload_bytes bytes, or none.
   virtual MutableBytes on_place(Bytes header, std::size_t payload_bytes,
                                 bool to_be_checked) noexcept = 0;
-  /// Asked before a payload is read out of exposed memory. false: whatever it holds, the frame will
-  /// have no effect, and may be delivered without a payload.
+  /// Asked before a payload is read out of exposed memory, and again if it could not be read. false:
+  /// nobody needs what it holds now, and the frame may be delivered without a payload. true: the
+  /// sink has made room for it, on_place() says where, and this frame is the next one that is
+  /// delivered on this endpoint; without a payload if its sender has ended meanwhile.
   virtual bool is_wanted(Bytes /*header*/) noexcept { return true; }
   /// header: a private copy (never memory that another process can still change); valid during the
   /// call. payload: valid during the call; may be shared memory that its sender can still change.

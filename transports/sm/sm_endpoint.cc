@@ -116,7 +116,10 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
     if (look != RingReader::Look::kFrame) {
       if (look == RingReader::Look::kCorrupt) [[unlikely]]
         take_down_corrupt();
-      if (look != RingReader::Look::kExposure || !deliver_exposed(record)) break;
+      if (look != RingReader::Look::kExposure) break;
+      // What came before may have told that our own buffers were read: their owners go on first,
+      // and may then be ready for this one.
+      if ((moved != 0 && in_flight() != 0) || !deliver_exposed(record)) break;
       if (!transport_.has_read_enough()) continue;
       ++moved;
       break;

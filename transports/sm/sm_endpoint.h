@@ -88,7 +88,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
   core::Post expose(const core::Frame& frame) noexcept;
   bool deliver_exposed(const RingReader::Record& record) noexcept;
-  bool read_remotely(const ExposureRecord& exposure, MutableBytes place) noexcept;
+  bool read_remotely(const ExposureRecord& exposure, MutableBytes& place) noexcept;
   void wake_ring_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;

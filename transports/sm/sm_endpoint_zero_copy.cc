@@ -51,10 +51,14 @@ void SmEndpoint::let_go() noexcept {
     wake_ring_reader();  // one may be shared
 }
 
-// false: the connection is down, or the peer is asked for a copy.
-bool SmEndpoint::read_remotely(const ExposureRecord& exposure, MutableBytes place) noexcept {
+// in: an exposed payload. out: place is empty if the peer took it along when it ended; its other
+// frames still count. false: the connection is down, or the peer is asked for a copy.
+bool SmEndpoint::read_remotely(const ExposureRecord& exposure, MutableBytes& place) noexcept {
   switch (reader_.read(exposure, place)) {
     case RemoteReader::Outcome::kDone:
+      return true;
+    case RemoteReader::Outcome::kGone:
+      place = {};
       return true;
     case RemoteReader::Outcome::kAsked:
       transport_.tell_refusal(*this, errno);
@@ -62,9 +66,6 @@ bool SmEndpoint::read_remotely(const ExposureRecord& exposure, MutableBytes plac
       break;
     case RemoteReader::Outcome::kCorrupt:
       take_down_corrupt();
-      break;
-    case RemoteReader::Outcome::kGone:
-      take_down({Errc::kDown, describe() + ": the peer closed or died"});
       break;
   }
   return false;

@@ -194,8 +194,12 @@ RemoteReader::Outcome RemoteReader::read(const ExposureRecord& record, MutableBy
 RemoteReader::Outcome RemoteReader::read_shared(ExposureWords& words, std::uint64_t number,
                                                 MutableBytes into) noexcept {
   const std::uint64_t word = shared(words.state).load(std::memory_order_acquire);
-  if (word == kWithdrawn) return Outcome::kGone;
-  if (word == word_of(number, kRefused)) return forgotten_ ? Outcome::kGone : Outcome::kAsked;
+  const bool refused = word == word_of(number, kRefused);
+  if (refused && !forgotten_) return Outcome::kAsked;
+  if (refused || word == kWithdrawn) {
+    asked_ = nullptr;  // nobody will share it
+    return Outcome::kGone;
+  }
   if (&words != asked_ || word != word_of(number, kShared)) return Outcome::kCorrupt;
   std::memcpy(into.data(), spare_, into.size());
   asked_ = nullptr;

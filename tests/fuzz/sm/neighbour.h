@@ -131,20 +131,27 @@ class Neighbour {
   // Uses the ring as intended.
   bool post(const LineFrame& frame) {
     const auto head = core::decode_head(frame.header);
-    if (exposed_bytes_ != 0 && head && head->kind == core::FrameKind::kData) return expose(frame);
+    if (exposed_bytes_ != 0 && head && head->kind == core::FrameKind::kData)
+      return expose(frame, exposed_bytes_);
+    if (exposed_bytes_ != 0 && head && head->kind == core::FrameKind::kRts)
+      return expose(frame, bytes_offered(core::decode_body<core::RtsBody>(frame.header).length));
     if (frame.payload.size() > sm::ring_payload_max(kRingBytes)) return true;
     return out_.push(frame.header, frame.payload);
   }
-  bool expose(const LineFrame& frame) {
+  // As many as the offer says, if there are so many: only then are they read into place.
+  std::uint32_t bytes_offered(std::uint64_t length) const noexcept {
+    return length > 16384 && length <= lent_.size() ? static_cast<std::uint32_t>(length)
+                                                    : exposed_bytes_;
+  }
+  bool expose(const LineFrame& frame, std::uint32_t bytes) {
     const std::size_t record = sm::record_bytes(frame.header.size(), sizeof(sm::ExposureRecord));
     if (!out_.fits(record) && !out_.make_room(record)) return false;
     const sm::ExposureRecord exposure{
         ++exposures_, static_cast<std::uint16_t>(exposures_ % sm::kExposuresMax),
-        static_cast<std::uint16_t>(by_knem_ ? sm::kByKnem : sm::kByCma), exposed_bytes_};
+        static_cast<std::uint16_t>(by_knem_ ? sm::kByKnem : sm::kByCma), bytes};
     sm::ExposureWords& its = segment_.exposures(0).exposures[exposure.slot];
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(lent_.data());
-    if (by_knem_ && lends_)
-      lent_region_ = sm::KnemRegion(knem_, Bytes(lent_).first(exposed_bytes_), probe_);
+    if (by_knem_ && lends_) lent_region_ = sm::KnemRegion(knem_, Bytes(lent_).first(bytes), probe_);
     words_.put(its.place, !lends_ ? 8 : by_knem_ ? lent_region_.cookie() : address);
     words_.put(its.state, exposure.number << 3U | 1U);
     out_.put<true>(frame.header, bytes_of(exposure), record, sm::RecordKind::kExposure);
@@ -204,8 +211,9 @@ class Neighbour {
   sm::RingWriter out_;
   sm::RingReader in_;
   std::uint64_t exposures_ = 0;
-  std::uint32_t exposed_bytes_ = 0;  // of an exposure in place of data; 0: data go through the ring
-  std::uint32_t ordinal_ = 0;        // of its last request for a box
+  std::uint32_t exposed_bytes_ =
+      0;  // of an exposure in place of data, or with an offer; 0: none is exposed
+  std::uint32_t ordinal_ = 0;  // of its last request for a box
   bool confirmed_ = false;
   bool reads_ = true;
   bool takes_exposures_ = true;

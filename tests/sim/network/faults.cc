@@ -10,7 +10,7 @@ const char* fault_name(Fault fault) noexcept {
       "torn",         "sever",        "one-sided-sever", "outage",     "refuse",
       "retry",        "partial",      "freeze",          "clock-jump", "coordinator-crash",
       "member-crash", "open-refused", "control-loss",    "leave",      "stop",
-      "slow"};
+      "slow",         "read-again"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 
@@ -49,6 +49,7 @@ FaultPlan FaultPlan::from_seed(std::uint64_t seed) noexcept {
   plan.leave = draw(0.9);
   plan.stop = draw(0.9);
   plan.slow = draw(0.9);
+  plan.read_again = draw(0.3);
   return plan;
 }
 

@@ -36,8 +36,9 @@ enum class Fault : std::uint8_t {
   kLeave,             // no fault: a process ended in good order while others went on
   kStop,              // a process was stopped for seconds, as by SIGSTOP
   kSlow,              // a process got its turns seldom
+  kReadAgain,         // an exposed payload was read in part, and again later
 };
-inline constexpr std::size_t kFaultKinds = 21;
+inline constexpr std::size_t kFaultKinds = 22;
 
 const char* fault_name(Fault fault) noexcept;
 
@@ -63,6 +64,7 @@ struct FaultPlan {
   double torn = 0;               // the same
   double retry = 0;              // a post
   double partial = 0;            // a frame moved by progress(): stop after it
+  double read_again = 0;         // an exposed payload
   double refuse = 0;             // a connect
   double sever = 0;              // a step
   double outage = 0;             // a step

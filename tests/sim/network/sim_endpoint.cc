@@ -8,6 +8,7 @@ namespace livebtl::sim {
 namespace {
 
 constexpr std::size_t kOutboxMax = 16;
+constexpr std::size_t kExposuresMax = 4;
 
 }  // namespace
 
@@ -19,7 +20,9 @@ SimEndpoint::SimEndpoint(SimTransport& transport, Connection& connection, int si
 
 SimEndpoint::~SimEndpoint() {
   transport_.remove(*this);
-  // A transport that cannot lose frames delivers what it took, even after closing.
+  // A transport that cannot lose frames delivers what it took, even after closing; but of a process
+  // that has died nothing can be read.
+  move_exposed();
   if (!connection_.keeps && !down_) flush(outbox_.size(), false);
   network_.counts().note(Fault::kDrop, outbox_.size());
   network_.closed(connection_, side_);
@@ -37,7 +40,8 @@ bool SimEndpoint::can_post() const noexcept {
 SimEndpoint::Waiting SimEndpoint::take(const core::Frame& frame) {
   Waiting waiting;
   waiting.parcel.header.assign(frame.header.begin(), frame.header.end());
-  waiting.posted = frame.stable && network_.random().chance(0.5);
+  // on_sent() comes in the order of the posts, so not behind one that the peer is still to read.
+  waiting.posted = frame.stable && exposures_.empty() && network_.random().chance(0.5);
   waiting.cookie = frame.cookie;
   if (waiting.posted) {
     waiting.borrowed = frame.payload;
@@ -51,18 +55,24 @@ core::Post SimEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(sink_ != nullptr, "attach() comes before post()");
   LIVEBTL_ASSERT(!frame.header.empty() && frame.header.size() <= core::kHeaderBytesMax,
                  "header size");
-  LIVEBTL_ASSERT(frame.payload.size() <= transport_.caps().payload_bytes_max, "payload size");
+  LIVEBTL_ASSERT(frame.exposed || frame.payload.size() <= transport_.caps().payload_bytes_max,
+                 "payload size");
   if (!can_post()) return core::Post::kRetry;
   if (network_.random().chance(network_.plan().retry)) {
     network_.counts().note(Fault::kRetry);
     return core::Post::kRetry;
   }
+  if (frame.exposed && exposures_.size() == kExposuresMax) return core::Post::kRetry;
+  if (frame.exposed && network_.random().chance(0.3)) return core::Post::kSmaller;
   if (network_.on_post)
     network_.on_post(
         {mine().process, other().process, connection_.transport, frame.header, connection_.broken});
   ++stats_.frames_sent;
   stats_.bytes_sent += frame.header.size() + frame.payload.size();
-  Waiting waiting = take(frame);
+  return frame.exposed ? expose(frame) : hand_on(take(frame));
+}
+
+core::Post SimEndpoint::hand_on(Waiting waiting) {
   const bool straight = !waiting.posted && outbox_.empty() && !connection_.broken &&
                         mine().wire.size() < kWireMax && network_.random().chance(0.7);
   if (straight) {
@@ -74,6 +84,7 @@ core::Post SimEndpoint::post(const core::Frame& frame) noexcept {
 }
 
 void SimEndpoint::let_go() noexcept {
+  move_exposed();
   for (Waiting& waiting : outbox_) {
     if (waiting.borrowed.empty()) continue;
     waiting.parcel.payload.assign(waiting.borrowed.begin(), waiting.borrowed.end());
@@ -87,7 +98,7 @@ std::string SimEndpoint::describe() const {
 }
 
 bool SimEndpoint::has_work(TimeNs now) const noexcept {
-  return !down_ && (!outbox_.empty() || mine().sees_down <= now ||
+  return !down_ && (can_move() || mine().sees_down <= now ||
                     (!other().wire.empty() && other().wire.front().arrives <= now));
 }
 
@@ -95,7 +106,7 @@ std::size_t SimEndpoint::progress(std::size_t frames_max) {
   if (down_ || sink_ == nullptr) return 0;
   other().box_due = false;  // the engine has looked there, or does in this turn
   std::size_t moved = flush(frames_max, true);
-  moved += deliver(frames_max - moved);
+  moved += deliver(frames_max - moved) + settle_exposed();
   if (!down_) look_for_break();
   return moved;
 }
@@ -125,10 +136,12 @@ std::size_t SimEndpoint::deliver(std::size_t frames_max) {
   std::size_t moved = 0;
   std::deque<Parcel>& wire = other().wire;
   while (moved < frames_max && !wire.empty() && wire.front().arrives <= network_.clock().now()) {
+    const bool exposed = wire.front().exposed != nullptr;
+    if (exposed && !deliver_exposed(wire.front())) break;  // and stays there
     Parcel parcel = std::move(wire.front());
     wire.pop_front();
     ++moved;
-    if (!deliver_one(std::move(parcel))) break;
+    if (!exposed && !deliver_one(std::move(parcel))) break;
     if (network_.random().chance(network_.plan().partial)) {
       network_.counts().note(Fault::kPartial);
       break;
@@ -195,6 +208,7 @@ void SimEndpoint::look_for_break() {
 }
 
 void SimEndpoint::go_down(Error why) {
+  move_exposed();
   down_ = true;
   if (!connection_.broken) {
     connection_.broken = connection_.severed = true;

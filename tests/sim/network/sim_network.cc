@@ -19,6 +19,8 @@ constexpr core::Caps caps(bool keeps, std::uint32_t exclusivity, std::uint32_t p
   made.eager_bytes_max = eager_max;
   made.keeps = keeps;
   made.same_node_only = !keeps;
+  made.zero_copy_bytes_min = keeps ? 0 : eager_max + 1;
+  made.zero_copy_bytes_max = keeps ? 0 : 24'000;
   made.exclusivity = exclusivity;
   made.latency_ns = keeps ? 10'000 : 500;
   made.bandwidth_mbps = keeps ? 10'000 : 100'000;
@@ -208,8 +210,7 @@ TimeNs SimNetwork::next_event(ProcessId process) const {
         if (other.box_due) next = std::min(next, clock_.now());
         // If full: the other end may have been stopped for seconds.
         const TimeNs room = half.wire.size() < kWireMax ? 0 : 100 * kMicrosecond;
-        if (half.end->in_flight() != 0 && !connection->broken)
-          next = std::min(next, clock_.now() + room);
+        if (half.end->can_move() && !connection->broken) next = std::min(next, clock_.now() + room);
       }
       if (side == 0 && half.open_at != kNever && half.open_at > clock_.now())
         next = std::min(next, half.open_at);

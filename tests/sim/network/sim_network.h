@@ -29,12 +29,21 @@ class SimTransport;
 
 inline constexpr std::size_t kWireMax = 64;  // frames that one end may have in flight
 
+/// A payload that its receiver reads in its sender's memory.
+struct Exposed {
+  Bytes where;        // there ...
+  Blob copy;          // ... or here, if its owner wanted that back before
+  bool read = false;  // and its owner may have it back
+  bool gone = false;  // with its sender's process
+};
+
 /// One frame in flight.
 struct Parcel {
   TimeNs arrives = 0;
   Blob header;
   Blob payload;
-  std::uint64_t order = 0;  // among all frames from that process to that one
+  std::uint64_t order = 0;           // among all frames from that process to that one
+  std::shared_ptr<Exposed> exposed;  // instead of a payload
 };
 
 /// One end of a connection, and what it has sent to the other.
@@ -129,6 +138,7 @@ class SimNetwork {
 
   /// `process` has told `peer` that it ends. What `peer` sends it no longer counts.
   void take_leave(ProcessId process, ProcessId peer) { goodbyes_.insert({process, peer}); }
+  bool died(ProcessId process) const { return dead_.contains(process); }
   bool took_leave(ProcessId process, ProcessId peer) const {
     return goodbyes_.contains({process, peer});
   }

@@ -20,7 +20,7 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
 
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
-  std::size_t in_flight() const noexcept override { return outbox_.size(); }
+  std::size_t in_flight() const noexcept override { return outbox_.size() + exposures_.size(); }
   void let_go() noexcept override;
   void trust() noexcept override { trusted_ = true; }
   bool kernel_vouched() const noexcept override { return !connection_.keeps; }
@@ -31,6 +31,10 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
   /// Moves at most frames_max frames and returns how many.
   std::size_t progress(std::size_t frames_max);
   bool has_work(TimeNs now) const noexcept;
+  /// Something of ours waits for our turn alone, or for room on the wire.
+  bool can_move() const noexcept {
+    return !outbox_.empty() || (!exposures_.empty() && exposures_.front().payload->read);
+  }
 
  private:
   struct Waiting {
@@ -38,6 +42,10 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
     Bytes borrowed;  // posted, not let go: read when put on the wire
     std::uint64_t cookie = 0;
     bool posted = false;
+  };
+  struct Exposure {
+    std::shared_ptr<Exposed> payload;
+    std::uint64_t cookie = 0;
   };
 
   core::BoxMemory box(int writer) noexcept {
@@ -48,6 +56,12 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
   core::BoxMemory incoming() noexcept override { return box(1 - side_); }
   void wake_reader() noexcept override { network_.boxed(connection_, side_); }
   Waiting take(const core::Frame& frame);
+  core::Post hand_on(Waiting waiting);
+  core::Post expose(const core::Frame& frame);
+  void move_exposed() noexcept;
+  std::size_t settle_exposed();
+  bool deliver_exposed(Parcel parcel);
+  bool read(Exposed& exposed, MutableBytes place);
   Half& mine() const noexcept { return connection_.halves[side_]; }
   Half& other() const noexcept { return connection_.halves[1 - side_]; }
   bool can_post() const noexcept;
@@ -65,6 +79,7 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
   const int side_;
   core::EndpointSink* sink_ = nullptr;
   std::deque<Waiting> outbox_;
+  std::deque<Exposure> exposures_;  // not read yet, or not reported
   core::EndpointStats stats_;
   bool trusted_ = false;
   bool down_ = false;

@@ -29,6 +29,7 @@ struct Tap {
   bool moves = false;          // it then claims to listen elsewhere
   int relocations = 0;         // times it was told that its process may be elsewhere
   std::map<core::FrameKind, std::uint64_t> posted;
+  Blob last_header;                     // of what was posted
   std::set<core::EndpointSink*> sinks;  // of its endpoints
 };
 
@@ -49,7 +50,10 @@ class TappedEndpoint final : public core::Endpoint {
     const auto head = core::decode_head(frame.header);
     if (tap_.no_data && head && head->kind == core::FrameKind::kData) return core::Post::kRetry;
     const core::Post answer = tap_.mute ? core::Post::kDone : beneath_->post(frame);
-    if (head && answer != core::Post::kRetry) ++tap_.posted[head->kind];
+    if (head && answer != core::Post::kRetry) {
+      ++tap_.posted[head->kind];
+      tap_.last_header.assign(frame.header.begin(), frame.header.end());
+    }
     return answer;
   }
   std::size_t in_flight() const noexcept override {

@@ -27,7 +27,7 @@ const Kind kKinds[] = {
     {FrameKind::kRts, sizeof(RtsBody),
      kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet | kFlagAhead | kAckOnly},
     {FrameKind::kCts, sizeof(CtsBody), kFlagAhead | kAckOnly},
-    {FrameKind::kFin, sizeof(FinBody), kAckOnly | kFlagGivenUp},
+    {FrameKind::kFin, sizeof(FinBody), kAckOnly | kFlagGivenUp | kFlagAhead},
     {FrameKind::kDone, sizeof(FinBody), kFlagWantDone | kAckOnly},
     {FrameKind::kActive, sizeof(MessageBody), kAckOnly},
     {FrameKind::kPut, sizeof(RemoteBody), kFlagHasData | kAckOnly},
@@ -125,6 +125,12 @@ TEST_CASE("an offer is a tagged message, a put or a get, never two of them") {
   CHECK(decode_head(header_of(rts, kFlagTagged | kFlagAhead)));
   CHECK_FALSE(decode_head(header_of(rts, kFlagPut | kFlagAhead)));
   CHECK_FALSE(decode_head(header_of(rts, kFlagGet | kFlagAhead)));
+}
+
+TEST_CASE("a transfer that is given up has not been read with its offer") {
+  const Kind& fin = kKinds[3];
+  CHECK_FALSE(decode_head(header_of(fin, kFlagGivenUp | kFlagAhead)));
+  CHECK(decode_head(header_of(fin, kFlagAckWanted | kFlagAhead)));
 }
 
 TEST_CASE("reserved bits of the head are refused") {
