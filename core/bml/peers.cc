@@ -186,7 +186,7 @@ bool Peers::settled() const noexcept {
 bool Peers::settled(const Peer& peer) noexcept {
   if (peer.lost || peer.departed) return true;
   const bool posted = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& path) {
-    return path->open() && path->endpoint->in_flight() > path->given_up_offers;
+    return path->open() && path->endpoint->in_flight() > path->given_up_posted;
   });
   return !peer.has_to_send() && !posted && (!peer.tx.window || peer.tx.window->empty());
 }

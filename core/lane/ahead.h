@@ -23,7 +23,9 @@ class Eagerness {
     --pause_;
     return false;
   }
+  /// Of several that were under way at a time, one in vain counts.
   void answered(bool taken) noexcept {
+    if (!taken && pause_ != 0) return;
     in_vain_ = taken ? 0 : std::min(in_vain_ + 1, kInVainMost);
     pause_ = (1u << in_vain_) - 1;
   }

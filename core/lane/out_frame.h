@@ -23,7 +23,7 @@ struct OutFrame {
   std::uint8_t slice_count = 0;
   bool pooled = false;   // a PooledFrame of the sender's; else it lies in an Operation
   bool queued = false;   // waits in a FrameQueue: the peer cannot know of it
-  bool exposes = false;  // an offer, and all that it offers, for the peer to read at once
+  bool exposes = false;  // an RTS that is to expose all that it offers
   Role role = Role::kPlain;
   alignas(8) std::byte header[kHeaderBytesMax];
   Slice slices[kSlicesMax + 1];  // the user's; the data that go with a put come first

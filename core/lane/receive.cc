@@ -58,6 +58,7 @@ void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
     path.confirmed = true;
     events_.on_confirmed(path);
   }
+  // An eager frame in its place is found out when the next frame comes.
   if (path.reading_seq != 0 && (head->seq != path.reading_seq || head->kind != FrameKind::kRts))
     return path.break_down({Errc::kCorrupt, "the peer changed a frame that was being read"});
   if (head->ack > peer.tx.acked && !sender_.acknowledged(peer, head->ack))

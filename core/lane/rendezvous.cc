@@ -140,7 +140,7 @@ void Transfers::on_sent(Path& path, std::uint64_t name) noexcept {
   LIVEBTL_ASSERT(out != nullptr && out->posted != 0,
                  "a posted transfer stays until its frames are sent");
   --out->posted;
-  if (out->with_offer && out->given_up) --path.given_up_offers;
+  if (out->given_up && !path.keeps) --path.given_up_posted;
   complete_out_if_done(name);
 }
 

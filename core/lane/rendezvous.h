@@ -56,6 +56,7 @@ struct OutTransfer {
   std::optional<CopyChoice::Way> way;  // chosen, and measured from begun_at on
   TimeNs begun_at = 0;
   std::uint64_t came_before = 0;  // the peer's placed_bytes_in then
+  TimeNs waits_since = 0;         // to be exposed with its offer; 0: it does not
   std::uint32_t posted = 0;       // frames in endpoints that refer to the user's bytes
 
   bool asked_for() const noexcept { return wanted != 0; }
@@ -126,12 +127,15 @@ class Transfers {
   /// Sender: should this offer's data go ahead on that path? If so, call go_ahead() once posted.
   bool goes_ahead(Peer& peer, const Path& path, std::uint64_t name) noexcept;
   void go_ahead(Peer& peer, std::uint64_t name) noexcept;
-  /// Sender: could all that is offered be exposed with the offer? If it is to be, when that is
-  /// posted: what to expose on that path (empty: nothing), and whether it was.
+  /// Sender: could all that is offered be exposed with the offer, on that path?
   bool may_expose(Peer& peer, const Path& path, std::uint64_t name) noexcept;
+  /// ... If it is to be: these bytes, when the offer is posted on that path. Empty: none.
   Bytes to_expose(const Peer& peer, const Path& path, std::uint64_t name) const noexcept;
+  /// ... May it still wait until that can be? Called when it has to.
+  bool may_wait(std::uint64_t name) noexcept;
+  /// ... They were, or were not.
   void exposed(Path& path, std::uint64_t name) noexcept;
-  void not_exposed(std::uint64_t name) noexcept;
+  void not_exposed(const Path& path, std::uint64_t name) noexcept;
   /// Sender: the offer was never posted, so nobody is told when it ends.
   void withdraw_offer(std::uint64_t name) noexcept;
   /// Receiver: a matched offer. slices: where it goes; wanted: how much of it (0 ends it at once).

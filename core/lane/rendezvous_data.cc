@@ -68,8 +68,7 @@ Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::
   const Bytes payload{static_cast<const std::byte*>(piece.data), piece.bytes};
   const Post post = path.endpoint->post({bytes_of(header), payload, name, true, exposed});
   // on_sent() is called for each buffer that is exposed: before, there is hardly room for another.
-  if (exposed && post == Post::kRetry && !path.posted.empty())
-    path.awaits_sent(context_.config.now());
+  if (exposed && post == Post::kRetry && !path.posted.empty()) path.bulk_awaits = path.sent + 1;
   return post;
 }
 

@@ -47,10 +47,10 @@ void let_go(Peer& peer, Concerned concerned) noexcept {
 void Transfers::give_up(std::uint64_t name, OutTransfer& out, Errc code) noexcept {
   if (out.given_up) return;
   if (out.posted != 0) {
-    let_go(*out.peer, [name, &out](Path& path) {
-      const bool its = std::find(path.posted.begin(), path.posted.end(), name) != path.posted.end();
-      if (its && out.with_offer) ++path.given_up_offers;
-      return its;
+    let_go(*out.peer, [name](Path& path) {
+      const auto its = std::count(path.posted.begin(), path.posted.end(), name);
+      if (!path.keeps) path.given_up_posted += static_cast<std::uint32_t>(its);
+      return its != 0;
     });
   }
   std::erase(out.peer->sending, name);

@@ -9,27 +9,35 @@
 #include "core/lane/rendezvous.h"
 
 namespace livebtl::core {
+namespace {
+
+/// Above, a request and a data frame more cost too little to matter.
+constexpr std::uint64_t kExposedBytesMax = 256u << 10;
+
+}  // namespace
 
 // At the end that has the bytes.
 
 bool Transfers::may_expose(Peer& peer, const Path& path, std::uint64_t name) noexcept {
   OutTransfer* const out = out_.find(name);
   LIVEBTL_ASSERT(out != nullptr, "an offer that is being made has its transfer");
-  const bool alone = peer.bulk_paths.size() == 1 && peer.bulk_paths.front() == &path;
-  return alone && out->slice_count == 1 && !to_expose(peer, path, name).empty() &&
+  return out->slice_count == 1 && !to_expose(peer, path, name).empty() &&
          exposes(peer, path, *out, out->bytes);
 }
 
-// Nothing behind a transfer that takes all that the path can expose, nor while little may overtake
-// what is on its way by another path.
+// Empty where other paths carry data of the pair, too; while a transfer needs all that the path can
+// expose, or is copied; and while the pair moves, when little may overtake what is on its way.
 Bytes Transfers::to_expose(const Peer& peer, const Path& path, std::uint64_t name) const noexcept {
   const OutTransfer* const out = out_.find(name);
   LIVEBTL_ASSERT(out != nullptr, "an offer that is queued has its transfer");
   const Caps& caps = path.slot.caps;
+  const bool alone = peer.bulk_paths.size() == 1 && peer.bulk_paths.front() == &path;
   const bool can = !path.keeps && path.copies != Copies::kTwice && caps.zero_copy_bytes_min != 0;
   const bool fits =
-      out->bytes >= caps.zero_copy_bytes_min && out->bytes <= caps.zero_copy_bytes_max;
-  if (!can || !fits || peer.tx.overtake_bytes != SIZE_MAX || streams(peer, caps)) return {};
+      out->bytes >= caps.zero_copy_bytes_min &&
+      out->bytes <= std::min<std::uint64_t>(caps.zero_copy_bytes_max, kExposedBytesMax);
+  if (!alone || !can || !fits || peer.tx.overtake_bytes != SIZE_MAX || streams(peer, caps))
+    return {};
   return {static_cast<const std::byte*>(out->slices[0].data), out->bytes};
 }
 
@@ -42,6 +50,15 @@ bool Transfers::streams(const Peer& peer, const Caps& caps) const noexcept {
   });
 }
 
+bool Transfers::may_wait(std::uint64_t name) noexcept {
+  constexpr TimeNs kWaitMax = kMillisecond;
+  OutTransfer* const out = out_.find(name);
+  LIVEBTL_ASSERT(out != nullptr, "an offer that is queued has its transfer");
+  const TimeNs now = context_.config.now();
+  if (out->waits_since == 0) out->waits_since = now;
+  return now - out->waits_since < kWaitMax;
+}
+
 void Transfers::exposed(Path& path, std::uint64_t name) noexcept {
   OutTransfer* const out = out_.find(name);
   LIVEBTL_ASSERT(out != nullptr, "an offer that was posted just now has its transfer");
@@ -50,10 +67,11 @@ void Transfers::exposed(Path& path, std::uint64_t name) noexcept {
   path.posted.push_back(name);
 }
 
-void Transfers::not_exposed(std::uint64_t name) noexcept {
+// Its data go the way that was chosen, if that is open on this path.
+void Transfers::not_exposed(const Path& path, std::uint64_t name) noexcept {
   OutTransfer* const out = out_.find(name);
   LIVEBTL_ASSERT(out != nullptr, "an offer that is queued has its transfer");
-  out->way.reset();  // not a choice, so nothing is learnt from it
+  if (path.keeps || path.copies != Copies::kMeasured) out->way.reset();
 }
 
 // At the end that reads them.

@@ -207,24 +207,23 @@ bool Sender::flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t&
   return true;
 }
 
-// By another path than the one that it was made for, or where nothing can be exposed now, it is an
-// offer like any other. It waits until the path can expose more, and behind what was asked for
-// before, but not for long: a peer that computes reads nothing, and this end must be able to sleep.
+// The offer waits behind data that were asked for, and until the path can expose one more payload; but
+// not for long, since all messages behind it wait, too. Then, and where nothing can be exposed (any
+// more), it goes alone.
 Post Sender::post_exposing(Peer& peer, Path& path, OutFrame& frame) noexcept {
-  constexpr TimeNs kWaitMax = kMillisecond;
   const std::uint64_t name = decode_body<RtsBody>({frame.header, frame.header_bytes}).transfer;
   const Bytes offered = transfers_.to_expose(peer, path, name);
-  const bool full = path.sent < path.bulk_awaits;
-  const bool waits = full && context_.config.now() - path.bulk_awaits_since < kWaitMax;
-  if (!offered.empty() && (waits || (!full && !peer.sending.empty()))) return Post::kRetry;
-  if (!offered.empty() && !full) {
+  const bool busy = path.sent < path.bulk_awaits || !peer.sending.empty();
+  if (!offered.empty() && busy && transfers_.may_wait(name)) return Post::kRetry;
+  if (!offered.empty() && !busy) {
     const Post post = post_ordered(peer, path, frame.head(), frame.header_bytes, offered, name);
     if (post == Post::kPosted) transfers_.exposed(path, name);
-    if (post == Post::kRetry && !path.posted.empty()) path.awaits_sent(context_.config.now());
+    if (post == Post::kRetry && !path.posted.empty()) path.bulk_awaits = path.sent + 1;
     if (post != Post::kSmaller) return post;
+    peer.exposes_offers.answered(false);
   }
   frame.exposes = false;
-  transfers_.not_exposed(name);
+  transfers_.not_exposed(path, name);
   return post_ordered(peer, path, frame.head(), frame.header_bytes, {});
 }
 

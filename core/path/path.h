@@ -101,12 +101,6 @@ class Path final : public EndpointSink {
     return marker.both_left() && marker.answer_due() == 0 && !told_behind_marker;
   }
 
-  /// All that it exposes at a time is exposed: nothing more before some of it was read.
-  void awaits_sent(TimeNs now) noexcept {
-    bulk_awaits = sent + 1;
-    bulk_awaits_since = now;
-  }
-
   double striped_share() const noexcept { return static_cast<double>(striped_bytes) / weight; }
 
   TransportSlot& slot;
@@ -130,7 +124,7 @@ class Path final : public EndpointSink {
   // Transfers with data, or an exposed offer, posted and not yet on_sent, in order.
   std::deque<std::uint64_t> posted;
   std::uint64_t sent = 0;             // how often on_sent() was called
-  std::uint32_t given_up_offers = 0;  // of `posted`: nobody's business if the peer looks at them
+  std::uint32_t given_up_posted = 0;  // nobody waits until the peer has looked at these
   std::uint64_t striped_bytes = 0;    // placed data since the bulk paths last changed
   std::uint32_t weight = 1;           // share of placed data
   Copies copies = Copies::kOnce;      // how placed data goes, where the transport has both ways
@@ -148,8 +142,7 @@ class Path final : public EndpointSink {
   std::uint8_t box_notes = 0;     // to be posted, a bit for each BoxNote
   bool bulk_busy = false;         // answered kRetry in this round
   std::uint64_t bulk_awaits = 0;  // takes no more data before on_sent() was called so often
-  TimeNs bulk_awaits_since = 0;
-  bool ticket_taken = false;  // path dialled by tickets: the peer's ticket has come
+  bool ticket_taken = false;      // path dialled by tickets: the peer's ticket has come
   RefuseReason refusal = RefuseReason::kNone;
   std::optional<Error> down_reason;
   State state = State::kHello;

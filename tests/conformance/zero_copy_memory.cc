@@ -100,6 +100,8 @@ void what_lies_behind_it_arrives(const Subject& subject) {
     exposures.overwrite();
     REQUIRE(rig.until([&] { return !link.b->downs.empty(); }));
     REQUIRE(link.b->received.size() == 2);
+    const Blob& payload = link.b->received[0].payload;
+    CHECK((payload.empty() || (wanted && payload == pattern(1, rig.zero_copy_max()))));
     CHECK(link.b->received[1].payload == pattern(8, 100));
   }
 }

@@ -61,7 +61,7 @@ unsigned flags_of(unsigned kind) {
     case 32:
       return kAckWanted | kAhead;
     case 4:
-      return kAckWanted | 64;
+      return kAckWanted | 64 | kAhead;
     case 5:
       return kAckWanted | 4;
     case 7:
@@ -87,6 +87,7 @@ bool body_allowed(unsigned kind, unsigned flags, Bytes header) {
     return purposes <= 1 && (message || (flags & 128) == 0);
   }
   if (kind == 3) return at<std::uint32_t>(header, 60) == 0;
+  if (kind == 4 && (flags & (64 | 128)) == (64 | 128)) return false;
   if (kind == 4 || kind == 5 || kind == 9 || kind == 11) return at<std::uint32_t>(header, 36) == 0;
   if (kind == 10) return at<std::uint8_t>(header, 54) <= 1 && at<std::uint8_t>(header, 55) == 0;
   if (kind == 32) return at<std::uint32_t>(header, 44) == 0;

@@ -201,7 +201,7 @@ RemoteReader::Outcome RemoteReader::read_shared(ExposureWords& words, std::uint6
     return Outcome::kGone;
   }
   if (&words != asked_ || word != word_of(number, kShared)) return Outcome::kCorrupt;
-  std::memcpy(into.data(), spare_, into.size());
+  if (!into.empty()) std::memcpy(into.data(), spare_, into.size());
   asked_ = nullptr;
   return step(words.state, word, word_of(number, kRead)) ? Outcome::kDone : Outcome::kGone;
 }

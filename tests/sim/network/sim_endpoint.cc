@@ -20,9 +20,9 @@ SimEndpoint::SimEndpoint(SimTransport& transport, Connection& connection, int si
 
 SimEndpoint::~SimEndpoint() {
   transport_.remove(*this);
-  // A transport that cannot lose frames delivers what it took, even after closing; but of a process
-  // that has died nothing can be read.
-  move_exposed();
+  // A transport that cannot lose frames delivers what it took, even after closing; what it exposed
+  // can be read no more.
+  take_exposed_along();
   if (!connection_.keeps && !down_) flush(outbox_.size(), false);
   network_.counts().note(Fault::kDrop, outbox_.size());
   network_.closed(connection_, side_);

@@ -26,11 +26,14 @@ core::Post SimEndpoint::expose(const core::Frame& frame) {
 void SimEndpoint::move_exposed() noexcept {
   for (Exposure& exposure : exposures_) {
     Exposed& payload = *exposure.payload;
-    payload.gone = network_.died(mine().process);
     if (!payload.read && payload.copy.empty())
       payload.copy.assign(payload.where.begin(), payload.where.end());
     payload.where = {};
   }
+}
+
+void SimEndpoint::take_exposed_along() noexcept {
+  for (Exposure& exposure : exposures_) exposure.payload->gone = !exposure.payload->read;
 }
 
 std::size_t SimEndpoint::settle_exposed() {
@@ -68,14 +71,14 @@ bool SimEndpoint::deliver_exposed(Parcel parcel) {
 }
 
 // As the kernel: a part may have been copied when the rest cannot be.
-bool SimEndpoint::read(Exposed& exposed, MutableBytes place) {
+bool SimEndpoint::read(Exposed& exposed, MutableBytes& place) {
   const Bytes from = exposed.copy.empty() ? exposed.where : Bytes(exposed.copy);
   const bool again = !place.empty() && network_.random().chance(network_.plan().read_again);
   const std::size_t bytes = again || exposed.gone ? place.size() / 2 : place.size();
   std::copy_n(from.begin(), bytes, place.begin());
   if (exposed.gone) {
-    go_down({Errc::kDown, "the other process died"});
-    return false;
+    place = {};
+    return true;
   }
   if (again) network_.counts().note(Fault::kReadAgain);
   exposed.read = !again;

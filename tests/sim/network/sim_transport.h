@@ -59,9 +59,10 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
   core::Post hand_on(Waiting waiting);
   core::Post expose(const core::Frame& frame);
   void move_exposed() noexcept;
+  void take_exposed_along() noexcept;
   std::size_t settle_exposed();
   bool deliver_exposed(Parcel parcel);
-  bool read(Exposed& exposed, MutableBytes place);
+  bool read(Exposed& exposed, MutableBytes& place);
   Half& mine() const noexcept { return connection_.halves[side_]; }
   Half& other() const noexcept { return connection_.halves[1 - side_]; }
   bool can_post() const noexcept;

@@ -73,6 +73,10 @@ struct OfferedPair {
     Completion found;
     return rig.ports[1]->peek({.ignore = ~Tag{0}}, found, nullptr);
   }
+  bool keeps_one(Tag tag) {
+    Completion found;
+    return rig.ports[1]->peek({.tag = tag}, found, nullptr);
+  }
   static Settings with(SingleCopy way, int linger_ms) {
     Settings settings;
     settings.linger_ms = linger_ms;

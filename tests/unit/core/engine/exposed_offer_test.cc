@@ -50,7 +50,7 @@ TEST_CASE("a receive that is too short, scattered or for several messages asks f
               {.ignore = ~Tag{0}, .slices = {&large, 1}, .multi_bytes_min = kOfferedBytes},
               multi) == Accept::kAccepted);
   std::deque<OfferedSend> sent;
-  for (std::uint64_t seed : {4, 5, 6}) sent.emplace_back(pair.rig, seed);
+  for (const std::uint64_t seed : {4U, 5U, 6U}) sent.emplace_back(pair.rig, seed);
   pair.rig.until([&] { return all_done(sent) && multi.done_count == 1; });
   CHECK(shorter.operation.completion.code == Errc::kTruncated);
   CHECK(std::equal(shorter.bytes.begin(), shorter.bytes.end(), sent[0].bytes.begin()));
@@ -75,6 +75,7 @@ TEST_CASE("more are offered than can be exposed at a time, and none passes anoth
     CHECK(received[i].bytes == sent[i].bytes);
   }
   CHECK(pair.posted(1, FrameKind::kFin) == 20);
+  CHECK(pair.exposed() == 20);
 }
 
 TEST_CASE("what is exposed when the pair moves to tcp arrives once, and in order") {
@@ -93,6 +94,7 @@ TEST_CASE("what is exposed when the pair moves to tcp arrives once, and in order
     CHECK(received[i].operation.completion.tag == 50 + i);
     CHECK(received[i].bytes == sent[i].bytes);
   }
+  CHECK(pair.exposed() >= 4);
 }
 
 TEST_CASE("a sender whose port closes has its memory back, and what it exposed arrives") {
@@ -115,60 +117,4 @@ TEST_CASE("where nothing can be exposed an offer is only an offer") {
   pair.rig.until([&] { return sent.operation.done_count + received.operation.done_count == 2; });
   CHECK(received.bytes == sent.bytes);
   CHECK(pair.posted(0, FrameKind::kData) != 0);
-}
-
-TEST_CASE("to a peer that looks at nothing offers go without their bytes, and the sender rests") {
-  OfferedPair pair;
-  pair.ring[1].deaf = true;
-  std::deque<OfferedSend> sent;
-  for (std::uint64_t i = 0; i < 12; ++i) sent.emplace_back(pair.rig, 20 + i);
-  pair.rig.until([&] { return pair.posted(0, FrameKind::kRts) == 12; });
-  pair.ring[1].deaf = false;
-  std::deque<OfferedReceive> received;
-  for (std::size_t i = 0; i < sent.size(); ++i) received.emplace_back(pair.rig);
-  pair.rig.until([&] { return all_done(sent) && all_done(received); });
-  for (std::size_t i = 0; i < sent.size(); ++i) CHECK(received[i].bytes == sent[i].bytes);
-}
-
-TEST_CASE("where receives are posted late, offers expose their bytes ever less often") {
-  OfferedPair pair;
-  constexpr std::uint64_t kLate = 20;
-  for (std::uint64_t i = 0; i < kLate; ++i) {
-    OfferedSend sent(pair.rig, 3 + i);
-    pair.rig.until([&] { return pair.keeps_one(); });
-    OfferedReceive received(pair.rig);
-    pair.rig.until([&] { return sent.operation.done_count + received.operation.done_count == 2; });
-    CHECK(received.bytes == sent.bytes);
-  }
-  // The data of each are exposed, and of the offers 1, 3, 7 and 15.
-  CHECK(pair.exposed() == kLate + 4);
-}
-
-TEST_CASE("a process ends though a peer never looks at what it has offered") {
-  OfferedPair pair(SingleCopy::kCma, 2, 60'000);
-  pair.ring[1].deaf = true;
-  OfferedSend sent(pair.rig, 9);
-  pair.rig.engines[0]->progress();
-  const TimeNs begun = monotonic_now();
-  pair.rig.ports.erase(pair.rig.ports.begin());
-  pair.rig.engines.erase(pair.rig.engines.begin());
-  CHECK(sent.operation.completion.code == Errc::kCancelled);
-  CHECK(monotonic_now() - begun < 30 * kSecond);
-}
-
-TEST_CASE("data that were asked for are not held up by offers") {
-  OfferedPair pair;
-  OfferedSend late(pair.rig, 1000);  // to be asked for
-  pair.rig.until([&] { return pair.keeps_one(); });
-  std::deque<OfferedSend> sent;
-  std::deque<OfferedReceive> received;
-  OfferedReceive first(pair.rig);
-  for (std::uint64_t i = 0; i < 40; ++i) {
-    sent.emplace_back(pair.rig, 20 + i);
-    received.emplace_back(pair.rig);
-  }
-  pair.rig.until([&] { return first.operation.done_count == 1; });
-  CHECK(first.bytes == late.bytes);
-  CHECK(!all_done(received));
-  pair.rig.until([&] { return all_done(sent) && all_done(received); });
 }
