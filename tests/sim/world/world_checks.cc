@@ -16,15 +16,18 @@ bool leads_to_after(core::Rung rung) {
 
 }  // namespace
 
-// Members of one ladder are within one rung.
+// Members of one ladder are within one rung. Some may be in the next one already, while a process
+// that came late still takes the last rung of this one.
 void World::check_member(SimProcess& process) {
   const std::uint64_t operation = process.standing().operation.id;
+  const std::uint32_t epoch = process.standing().epoch;
   if (operation == 0) return;
   int lowest = 3, highest = 0;
   bool in_progress = false;
   for (const auto& other : processes_) {
     if (!other->alive() || !other->joined()) continue;
     const control::Standing standing = other->standing();
+    if (standing.epoch > epoch) continue;
     const int place = static_cast<int>(control::place_on(standing, operation));
     in_progress =
         in_progress || (standing.operation.id == operation && !control::at_rest(standing));
