@@ -13,8 +13,8 @@
 
 namespace livebtl::core {
 
-/// Whether to send with an offer what nobody has asked for. Where receives are posted late that is in
-/// vain, and is tried ever less often.
+/// Whether to send with an offer what nobody has asked for. Where receives are posted late, that is
+/// in vain, and is tried ever less often.
 class Eagerness {
  public:
   /// Called for each offer with which it could be.

@@ -91,7 +91,6 @@ struct InTransfer {
   std::uint32_t attempt = 0;
   bool ahead = false;            // data follow the offer, and all of them are wanted
   bool credit_returned = false;  // a receive: the sender has the credit for the offer back
-  bool with_offer = false;       // its bytes were read where the offer said, and not asked for
   Intervals arrived;
 
   /// The role of the frame that tells the peer of its end.
@@ -199,7 +198,7 @@ class Transfers {
   void ask(InTransfer& in, std::uint64_t handle, std::uint8_t flags) noexcept;
   InTransfer* target_of(Peer& peer, const FrameHead& head, DataBody& data) noexcept;
   void ask_again(Peer& peer) noexcept;
-  void complete_in(std::uint64_t handle) noexcept;
+  void complete_in(std::uint64_t handle, std::uint8_t fin_flags = 0) noexcept;
   void finish(const InTransfer& in) noexcept;
   std::size_t post_data(Peer& peer, Path& path, OutTransfer& out, std::uint64_t name) noexcept;
   bool exposes(Peer& peer, const Path& path, OutTransfer& out, std::size_t bytes) noexcept;

@@ -149,11 +149,11 @@ void Transfers::take(InTransfer& in, Path& path, const DataBody& data, Bytes pay
   if (by_ring) end_copy(path, CopyWork::Part::kOut, in.wanted, payload.size(), begun);
 }
 
-void Transfers::complete_in(std::uint64_t handle) noexcept {
+void Transfers::complete_in(std::uint64_t handle, std::uint8_t fin_flags) noexcept {
   const InTransfer in = std::move(*in_.find(handle));
   --in.peer->transfers_open;
   in_.release(handle);
-  tell_end(*in.peer, in.transfer, Errc::kOk, in.end_role(), in.with_offer ? kFlagAhead : 0);
+  tell_end(*in.peer, in.transfer, Errc::kOk, in.end_role(), fin_flags);
   finish(in);
 }
 

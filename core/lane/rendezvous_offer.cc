@@ -105,11 +105,10 @@ void Transfers::end_read(Path& path, Bytes payload) noexcept {
   if (in == nullptr) return;
   if (payload.data() != in->slices[0].data || payload.size() != in->wanted)
     return ask(*in, handle, 0);
-  in->with_offer = true;
   in->arrived.add(0, payload.size());
   path.peer->placed_bytes_in += payload.size();
   end_copy(path, CopyWork::Part::kRead, in->wanted, payload.size(), since);
-  complete_in(handle);
+  complete_in(handle, kFlagAhead);
 }
 
 }  // namespace livebtl::core
